@@ -11,6 +11,8 @@
 #include "engine/check.h"
 #include "trace/source.h"
 
+enum { MANY = 128 }; /* events at a time, as `portent check` does it */
+
 static const struct row {
     const char *name;
     const struct pt_check_kind *kind; /* NULL: it is only read */
@@ -31,44 +33,70 @@ static double cpu_time(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+struct turn {
+    const struct row *row;
+    struct pt_source *source;
+    void *check;
+    uint64_t events, sum;
+};
+
+static enum pt_status take(struct turn *turn, const struct pt_event *events, uint32_t count, struct pt_err *err)
+{
+    uint32_t taken;
+    turn->events += count;
+    for (uint32_t i = 0; i < count; i++)
+        turn->sum += events[i].op + events[i].thread + events[i].object + events[i].loc;
+    return turn->check ? pt_check_events(turn->row->kind, turn->check, events, count, &taken, err) : PT_OK;
+}
+
+/* True: all was read. */
+static bool feed(struct turn *turn)
+{
+    static struct pt_event events[MANY];
+    struct pt_err err;
+    enum pt_read read = PT_READ_EVENT;
+    enum pt_status status = PT_OK;
+    while (status == PT_OK && read == PT_READ_EVENT) {
+        uint32_t count = pt_source_some(turn->source, events, MANY);
+        if (!count && (read = pt_source_next(turn->source, events, &err)) == PT_READ_EVENT)
+            count = 1;
+        status = take(turn, events, count, &err);
+    }
+    return status == PT_OK && read == PT_READ_END;
+}
+
 /* Seconds of processor time; below 0: it went wrong. */
 static double measure(const char *file, const struct row *row, double reading)
 {
     struct pt_names names;
-    struct pt_source *source;
     struct pt_err err;
-    struct pt_event event;
-    uint64_t events = 0, sum = 0;
+    struct turn turn = {.row = row};
     pt_names_init(&names);
-    if (pt_source_open(file, &names, &source, &err) != PT_OK) {
+    if (pt_source_open(file, &names, &turn.source, &err) != PT_OK) {
         fprintf(stderr, "%s: %s\n", file, err.message);
         return -1;
     }
-    const struct pt_check_options options = {.trace = file, .order = row->order};
-    void *check = row->kind ? row->kind->begin(&names, &options) : NULL;
+    /* `values` as `portent check` does it by default: what it keeps of all events for searches has its bounds. */
+    const struct pt_check_options options = {
+        .trace = file, .order = row->order, .automatic = row->order == PT_CHECK_VALUES};
+    turn.check = row->kind ? row->kind->begin(&names, &options) : NULL;
     double start = cpu_time();
-    enum pt_read read;
-    enum pt_status status = PT_OK;
-    while (status == PT_OK && (read = pt_source_next(source, &event, &err)) == PT_READ_EVENT) {
-        events++;
-        sum += event.op + event.thread + event.object + event.loc;
-        if (check)
-            status = row->kind->event(check, &event, &err);
-    }
-    struct pt_check_found found = check ? row->kind->finish(check, NULL) : (struct pt_check_found){0};
+    bool all = feed(&turn);
+    struct pt_check_found found = turn.check ? row->kind->finish(turn.check, NULL) : (struct pt_check_found){0};
     double seconds = cpu_time() - start;
-    printf("%-13s %6.2f million events/s, %6.2f s, %5.1f times reading", row->name, (double)events / seconds / 1e6,
+    printf("%-13s %6.2f million events/s, %6.2f s, %5.1f times reading", row->name, (double)turn.events / seconds / 1e6,
            seconds, reading > 0 ? seconds / reading : 1.0);
     const struct pt_finding *f = found.finding;
     if (f)
         printf(", %7.1f MB, %u found", (double)f->peak_bytes / 1e6,
                f->verdict == PT_VERDICT_VIOLATED ? f->more_count + 1 : 0);
-    printf(" (%llu events, checksum %llx)\n", (unsigned long long)events, (unsigned long long)sum);
-    if (check)
-        row->kind->free(check);
-    pt_source_free(source);
+    printf(" (%llu events, checksum %llx)\n", (unsigned long long)turn.events, (unsigned long long)turn.sum);
+    fflush(stdout); /* the next one may take long */
+    if (turn.check)
+        row->kind->free(turn.check);
+    pt_source_free(turn.source);
     pt_names_release(&names);
-    return status == PT_OK && read == PT_READ_END ? seconds : -1;
+    return all ? seconds : -1;
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)

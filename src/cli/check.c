@@ -215,14 +215,26 @@ struct engines {
     struct pt_checks *checks;
 };
 
-static enum pt_status take(const struct engines *engines, struct pt_validator *validator, const struct pt_event *event,
-                           struct pt_err *err)
+enum { MANY = 128 }; /* events at a time: they fit the first-level cache */
+
+/* An event that is refused ends it; of several refusals the first event's is told. */
+static enum pt_status take(const struct engines *engines, struct pt_validator *validator, const struct pt_event *events,
+                           uint32_t count, struct pt_err *err)
 {
-    enum pt_status status = pt_validator_check(validator, event, err);
-    if (status == PT_OK)
-        status = pt_analysis_event(engines->analysis, event, err);
-    if (status == PT_OK)
-        status = pt_checks_event(engines->checks, event, err);
+    enum pt_status status = PT_OK;
+    uint32_t taken = 0;
+    for (; taken < count && status == PT_OK; taken += status == PT_OK) {
+        status = pt_validator_check(validator, &events[taken], err);
+        if (status == PT_OK)
+            status = pt_analysis_event(engines->analysis, &events[taken], err);
+    }
+    struct pt_err refusal;
+    enum pt_status checks = count == 1 && taken ? pt_checks_event(engines->checks, events, &refusal)
+                                                : pt_checks_events(engines->checks, events, taken, &refusal);
+    if (checks != PT_OK) {
+        *err = refusal;
+        return checks;
+    }
     return status;
 }
 
@@ -230,6 +242,17 @@ static void note_initial(struct check *check, const struct pt_event *event)
 {
     const char *name = pt_name(&check->names, PT_SPACE_VAR, event->object);
     (void)pt_strtab_intern(&check->initial, name, strlen(name));
+}
+
+/* The next events: several where they are at hand and nobody waits for what is found. */
+static enum pt_read read_some(const struct check *check, struct pt_source *source, struct pt_event *events,
+                              uint32_t *ret_count, struct pt_err *err)
+{
+    *ret_count = check->output.stream ? 0 : pt_source_some(source, events, MANY);
+    if (*ret_count)
+        return PT_READ_EVENT;
+    *ret_count = 1;
+    return pt_source_next(source, events, err);
 }
 
 /* False when SIGINT ends the reading; standard input may be silent for long before that. */
@@ -259,13 +282,15 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     if (may_leave_out(check))
         pt_source_leave_out(source);
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
-    struct pt_event event;
+    struct pt_event events[MANY];
+    uint32_t count;
     enum pt_read read = PT_READ_EVENT;
     while (status == PT_OK && may_read(check, source) &&
-           (read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
-        if (event.op == PT_OP_INIT)
-            note_initial(check, &event);
-        status = take(engines, validator, &event, err);
+           (read = read_some(check, source, events, &count, err)) == PT_READ_EVENT) {
+        for (uint32_t i = 0; i < count; i++)
+            if (events[i].op == PT_OP_INIT)
+                note_initial(check, &events[i]);
+        status = take(engines, validator, events, count, err);
     }
     if (read == PT_READ_ERROR)
         status = err->status;

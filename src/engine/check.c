@@ -43,6 +43,36 @@ enum pt_status pt_checks_event(struct pt_checks *checks, const struct pt_event *
     return status;
 }
 
+enum pt_status pt_check_events(const struct pt_check_kind *kind, void *check, const struct pt_event *events,
+                               uint32_t count, uint32_t *ret_taken, struct pt_err *err)
+{
+    if (kind->events)
+        return kind->events(check, events, count, ret_taken, err);
+    enum pt_status status = PT_OK;
+    for (*ret_taken = 0; *ret_taken < count; ++*ret_taken)
+        if ((status = kind->event(check, &events[*ret_taken], err)) != PT_OK)
+            break;
+    return status;
+}
+
+/* A check that comes later is given what those before it have taken, so that of two refusals the earlier event's, and
+ * of the same event the earlier check's, is the one that is told. */
+enum pt_status pt_checks_events(struct pt_checks *checks, const struct pt_event *events, uint32_t count,
+                                struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    for (uint32_t i = 0; i < checks->count; i++) {
+        struct pt_err refusal;
+        enum pt_status now =
+            pt_check_events(checks->items[i].kind, checks->items[i].state, events, count, &count, &refusal);
+        if (now == PT_OK)
+            continue;
+        status = now;
+        *err = refusal;
+    }
+    return status;
+}
+
 void pt_checks_finish(struct pt_checks *checks, const char *lost, struct pt_result *result)
 {
     checks->findings = pt_xcalloc((size_t)result->count + checks->count + 1, sizeof(struct pt_finding *));

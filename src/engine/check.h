@@ -45,6 +45,10 @@ struct pt_check_kind {
     /* Every event of the trace in order, each a possible one after those before it. PT_EINPUT, with its place: this
      * one makes no sense to the check. */
     enum pt_status (*event)(void *check, const struct pt_event *event, struct pt_err *err);
+    /* The same of several, which have no clocks. *ret_taken: how many were, which are not all where one makes no sense.
+     * NULL: `event` is called for each. */
+    enum pt_status (*events)(void *check, const struct pt_event *events, uint32_t count, uint32_t *ret_taken,
+                             struct pt_err *err);
     /* The trace has ended; `lost`: why events are missing, NULL. Called at most once. */
     struct pt_check_found (*finish)(void *check, const char *lost);
     void (*free)(void *check);
@@ -62,6 +66,12 @@ void pt_checks_free(struct pt_checks *checks);
 /* Stops at the first check that refuses the event. */
 enum pt_status pt_checks_event(struct pt_checks *checks, const struct pt_event *event,
                                struct pt_err *err) PT_WARN_UNUSED;
+/* The same of several, which have no clocks (pt_source_some): stops before the first event that some check refuses. */
+enum pt_status pt_checks_events(struct pt_checks *checks, const struct pt_event *events, uint32_t count,
+                                struct pt_err *err) PT_WARN_UNUSED;
+/* Of one check. */
+enum pt_status pt_check_events(const struct pt_check_kind *kind, void *check, const struct pt_event *events,
+                               uint32_t count, uint32_t *ret_taken, struct pt_err *err) PT_WARN_UNUSED;
 /* Adds what was found to the result, whose findings are then a list of ours; valid until the checks are freed. */
 void pt_checks_finish(struct pt_checks *checks, const char *lost, struct pt_result *result);
 

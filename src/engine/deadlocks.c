@@ -13,8 +13,8 @@
  * traces of relevant events alone (c=), more patterns than are looked at. A trylock that succeeded is a lock in a
  * trace, and is taken for one that would have waited.
  *
- * Cost: one pass, in which all events are kept, a few bytes each, and what each release of a lock and each nested
- * acquisition needs, shared where it is the same; then for each pattern time linear in that.
+ * Cost: one pass, in which all events are kept, packed (predict/log.h); where there are patterns a second one over
+ * these (deadlocks_follow.c), then for each pattern time linear in its instances.
  */
 #include "engine/deadlocks.h"
 
@@ -49,7 +49,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
 
 static void release_node(struct deadlocks *d, struct deadlocks_node *node)
 {
-    for (uint64_t i = 0; i < node->count; i++) {
+    for (uint64_t i = 0; i < node->count - node->forgotten; i++) {
         pt_vec_drop(&d->memory, node->instances[i].past);
         pt_vec_drop(&d->memory, node->instances[i].plain);
     }
@@ -60,8 +60,14 @@ static void release_node(struct deadlocks *d, struct deadlocks_node *node)
 /* Everything but the findings; what lies in the pool goes with it. */
 static void release_run(struct deadlocks *d)
 {
-    for (uint32_t i = 0; i < d->cycle_count; i++)
+    for (uint32_t i = 0; i < d->cycle_count; i++) {
         free(d->cycles[i].members);
+        free(d->cycles[i].cursors);
+        free(d->cycles[i].ideal);
+        free(d->cycles[i].at);
+    }
+    for (size_t i = 0; i < d->thread_cap; i++)
+        pt_held_release(&d->threads[i].held);
     for (uint32_t i = 0; i < d->patterns.buckets; i++)
         for (struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket) {
             release_node(d, a->note);
@@ -71,13 +77,13 @@ static void release_run(struct deadlocks *d)
     pt_log_release(&d->log);
     pt_meeting_end(&d->meeting);
     free(d->cycles);
-    free(d->blocked);
-    free(d->ideal);
+    free(d->threads);
+    free(d->owners);
     d->cycles = NULL;
-    d->blocked = NULL;
-    d->ideal = NULL;
-    d->cycle_count = 0;
-    d->cycle_cap = d->blocked_cap = 0;
+    d->threads = NULL;
+    d->owners = NULL;
+    d->cycle_count = d->thread_count = 0;
+    d->cycle_cap = d->thread_cap = d->owner_cap = 0;
     pt_races_memory_release(&d->pool);
 }
 
@@ -114,86 +120,108 @@ static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_
         d->run.unknown = "there are more lock-order patterns than are looked at";
         return;
     }
-    struct deadlocks_cycle cycle = {pt_xmalloc(count * sizeof *members), count};
+    struct deadlocks_cycle cycle = {.members = pt_xmalloc(count * sizeof *members), .count = count};
     memcpy(cycle.members, members, count * sizeof *members);
+    for (uint32_t i = 0; i < count; i++)
+        ((struct deadlocks_node *)members[i]->note)->wanted = true;
     PT_PUSH(d->cycles, d->cycle_count, d->cycle_cap, cycle);
 }
 
-bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
-                       uint32_t held_count, const struct deadlocks_instance *instance,
-                       const struct deadlocks_lent *lent)
+struct deadlocks_node *pt_deadlocks_node(struct deadlocks *d, uint32_t thread, const struct pt_event *event,
+                                         struct pt_lock_use *held, uint32_t held_count,
+                                         const struct deadlocks_lent *lent)
 {
     bool new;
     struct pt_lock_use wants = {event->object, pt_op_is_shared(event->op)};
     struct pt_acquire *a = pt_patterns_take(&d->patterns, thread, wants, held, held_count, &new);
-    if (new) {
-        struct deadlocks_node *made = a->note = pt_xcalloc(1, sizeof *made);
-        if (lent)
-            made->lent = *lent;
-        const struct pt_patterns_search search = {
-            .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
-        if (!pt_patterns_search(&d->patterns, a, &search))
-            d->run.unknown = "there are more lock-order patterns than are looked at";
-    }
-    struct deadlocks_node *node = a->note;
-    if (node->lent.lock != (lent ? lent->lock : 0))
-        return false;
-    size_t cap = node->cap;
-    PT_PUSH(node->instances, node->count, node->cap, *instance);
-    d->node_bytes += (node->cap - cap) * sizeof *instance;
-    return true;
+    if (!new)
+        return a->note;
+    struct deadlocks_node *made = a->note = pt_xcalloc(1, sizeof *made);
+    if (lent)
+        made->lent = *lent;
+    const struct pt_patterns_search search = {
+        .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
+    if (!pt_patterns_search(&d->patterns, a, &search))
+        d->run.unknown = "there are more lock-order patterns than are looked at";
+    return made;
 }
 
-/* The thread takes a lock while it has others. */
-static void note_nested(struct deadlocks *d, const struct pt_trf_thread *t, const struct pt_event *event)
+void pt_deadlocks_keep(struct deadlocks *d, struct deadlocks_node *node, const struct deadlocks_instance *instance)
 {
-    struct pt_lock_use *held = pt_xmalloc(t->held_count * sizeof *held);
-    for (uint32_t i = 0; i < t->held_count; i++)
-        held[i] = (struct pt_lock_use){t->held[i].lock, t->held[i].shared};
-    struct deadlocks_instance instance = {.number = t->hb.clock,
-                                          .event = d->run.events,
-                                          .past = t->hb.past ? pt_vec_ref(&d->memory, t->hb.past) : NULL,
-                                          .loc = event->loc,
-                                          .stack = event->stack};
-    (void)pt_deadlocks_note(d, event->thread, event, held, t->held_count, &instance, NULL);
+    uint64_t kept = node->count++ - node->forgotten;
+    size_t cap = node->cap;
+    PT_PUSH(node->instances, kept, node->cap, *instance);
+    d->node_bytes += (node->cap - cap) * sizeof *instance;
+}
+
+/* The thread takes a lock, with these it had. */
+static void on_acquire(struct deadlocks *d, struct deadlocks_thread *t, const struct pt_event *event)
+{
+    uint32_t before = t->held.count;
+    d->locks = true;
+    if (!pt_held_take(&t->held, event))
+        return;
+    PT_ROOM(d->owners, d->owner_cap, event->object);
+    if (!pt_op_is_shared(event->op))
+        d->owners[event->object] = event->thread + 1;
+    if (!before)
+        return;
+    struct pt_lock_use *held = pt_xmalloc(before * sizeof *held);
+    for (uint32_t i = 0; i < before; i++)
+        held[i] = (struct pt_lock_use){t->held.locks[i].lock, t->held.locks[i].shared};
+    (void)pt_deadlocks_node(d, event->thread, event, held, before, NULL);
     free(held);
 }
 
-static void on_acquire(struct deadlocks *d, const struct pt_event *event)
+static void on_release(struct deadlocks *d, struct deadlocks_thread *t, const struct pt_event *event)
 {
-    const struct pt_trf_thread *t = pt_trf_thread(&d->trf, event->thread);
-    bool again = false;
-    for (uint32_t i = 0; i < t->held_count; i++)
-        again |= t->held[i].lock == event->object;
-    if (t->held_count && !again)
-        note_nested(d, t, event);
+    bool shared;
+    if (pt_held_give(&t->held, event, &shared) && !shared)
+        d->owners[event->object] = 0;
 }
 
 /* ---- events ---- */
 
+static struct deadlocks_thread *thread_at(struct deadlocks *d, uint32_t id)
+{
+    PT_ROOM(d->threads, d->thread_cap, id);
+    d->thread_count = id >= d->thread_count ? id + 1 : d->thread_count;
+    return &d->threads[id];
+}
+
 static void follow(struct deadlocks *d, const struct pt_event *event)
 {
-    PT_ROOM(d->blocked, d->blocked_cap, event->thread);
+    struct deadlocks_thread *t = thread_at(d, event->thread);
     if (event->op == PT_OP_CONTENDED) {
-        pt_trf_lock(&d->trf, event->object);
-        pt_trf_thread(&d->trf, event->thread);
-        d->blocked[event->thread] =
-            (struct deadlocks_thread){event->object + 1, event->loc, event->stack, d->run.events};
+        t->on = event->object + 1;
+        t->loc = event->loc;
+        t->stack = event->stack;
+        t->at = d->run.events;
         return;
     }
     if (!pt_trf_counts(event->op))
         return;
-    if (pt_op_locks(event->op))
-        on_acquire(d, event);
-    d->blocked[event->thread].on = 0;
+    t->acted = true;
+    t->on = 0;
+    if (pt_op_space(event->op) == PT_SPACE_LOCK) {
+        if (pt_op_locks(event->op))
+            on_acquire(d, t, event);
+        else
+            on_release(d, t, event);
+    } else if (event->op == PT_OP_JOIN) {
+        d->spans |= t->held.count > 0;
+        thread_at(d, event->object);
+    } else if (event->op == PT_OP_FORK) {
+        thread_at(d, event->object)->forked = true;
+    }
     pt_log_add(&d->log, event, d->run.events);
-    pt_trf_event(&d->trf, event);
 }
 
-static void watch_memory(struct deadlocks *d)
+void pt_deadlocks_watch_memory(struct deadlocks *d)
 {
     size_t bytes = d->pool.bytes + d->node_bytes + d->log.bytes + pt_trf_bytes(&d->trf) +
-                   d->blocked_cap * sizeof *d->blocked + d->cycle_cap * sizeof *d->cycles;
+                   d->thread_cap * sizeof *d->threads + d->owner_cap * sizeof *d->owners +
+                   d->cycle_count * (sizeof *d->cycles + d->trf.thread_count * sizeof(uint64_t));
     if (bytes + pt_meeting_bytes(&d->meeting) > d->peak)
         d->peak = bytes + pt_meeting_bytes(&d->meeting);
     if (!d->options.memory_limit || bytes <= d->options.memory_limit)
@@ -215,7 +243,7 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
     }
     follow(d, event);
     if (d->run.events % WATCH_EVERY == 0)
-        watch_memory(d);
+        pt_deadlocks_watch_memory(d);
     return PT_OK;
 }
 
@@ -224,20 +252,20 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
 /* Who has the lock that a thread is blocked on; PT_NONE: nobody, or it is not blocked. */
 static uint32_t blocked_by(const struct deadlocks *d, uint32_t thread)
 {
-    uint32_t on = thread < d->blocked_cap ? d->blocked[thread].on : 0;
-    return on ? d->trf.locks[on - 1].writer : PT_NONE;
+    uint32_t on = d->threads[thread].on;
+    return on && on <= d->owner_cap && d->owners[on - 1] ? d->owners[on - 1] - 1 : PT_NONE;
 }
 
 /* Circles of threads that the run ends with; of each, that which begins at its first thread. */
 static void find_observed(struct deadlocks *d)
 {
-    uint32_t *path = pt_xmalloc((d->trf.thread_count + 1) * sizeof *path);
-    for (uint32_t first = 0; first < d->trf.thread_count; first++) {
+    uint32_t *path = pt_xmalloc((d->thread_count + 1) * sizeof *path);
+    for (uint32_t first = 0; first < d->thread_count; first++) {
         uint32_t count = 0, at = first;
         do {
             path[count++] = at;
             at = blocked_by(d, at);
-        } while (at != PT_NONE && at > first && count < d->trf.thread_count);
+        } while (at != PT_NONE && at > first && count < d->thread_count);
         if (at == first)
             pt_deadlocks_observed(d, path, count);
     }
@@ -246,12 +274,20 @@ static void find_observed(struct deadlocks *d)
 
 static void find_predicted(struct deadlocks *d)
 {
-    pt_deadlocks_spans(d);
+    if (!d->cycle_count && !d->spans)
+        return;
+    for (uint32_t i = 0; d->spans && i < d->patterns.buckets; i++)
+        for (struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket)
+            ((struct deadlocks_node *)a->note)->wanted = true; /* patterns may come with those of other threads */
+    pt_deadlocks_follow(d);
+    if (d->spans && !d->run.stopped)
+        pt_deadlocks_spans(d);
     for (uint32_t i = 0; i < d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &d->cycles[i];
-        cycle->possible = pt_deadlocks_close(d, cycle);
-        if (cycle->possible && !pt_deadlocks_predicted(d, cycle, "sync", d->ideal, d->ideal))
+        pt_deadlocks_close(d, cycle);
+        if (cycle->possible && !pt_deadlocks_predicted(d, cycle, cycle->at, "sync", cycle->ideal, cycle->ideal)) {
             d->run.unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
+        }
     }
 }
 
@@ -259,11 +295,9 @@ static struct pt_check_found finish(void *check, const char *lost)
 {
     struct deadlocks *d = check;
     struct pt_finding *f = d->finding;
-    bool locks = d->trf.acquisitions > 0;
-    if (d->options.by_default && (d->run.lacking || !locks))
+    if (d->options.by_default && (d->run.lacking || !d->locks))
         return (struct pt_check_found){0};
-    watch_memory(d);
-    d->ideal = pt_xcalloc((size_t)d->trf.thread_count + 1, sizeof *d->ideal);
+    pt_deadlocks_watch_memory(d);
     if (!d->run.lacking)
         find_observed(d);
     if (d->options.order >= PT_CHECK_SYNC)

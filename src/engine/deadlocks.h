@@ -1,6 +1,7 @@
-/* The built-in check `deadlocks` from the inside, split between its files: deadlocks.c follows the run,
- * deadlocks_closure.c decides about a pattern, deadlocks_reverse.c tries what that leaves open, deadlocks_replay.c
- * plays a witness, deadlocks_report.c makes findings.
+/* The built-in check `deadlocks` from the inside, split between its files: deadlocks.c keeps the run and finds
+ * patterns, deadlocks_follow.c follows it once more where there are some, deadlocks_closure.c decides about them,
+ * deadlocks_reverse.c tries what that leaves open, deadlocks_replay.c plays a witness, deadlocks_report.c makes
+ * findings.
  */
 #ifndef PT_ENGINE_DEADLOCKS_H
 #define PT_ENGINE_DEADLOCKS_H
@@ -9,6 +10,7 @@
 #include "deadlock/patterns.h"
 #include "engine/check.h"
 #include "engine/full_run.h"
+#include "engine/held.h"
 #include "engine/meeting.h"
 #include "engine/races.h"
 #include "predict/replay.h"
@@ -16,9 +18,11 @@
 #include "predict/trf.h"
 #include "trace/event.h"
 
-/* That a thread is blocked now, by its latest event. */
+/* What a thread has locked, and whether it is blocked now, by its latest event. */
 struct deadlocks_thread {
-    uint32_t on; /* a lock plus 1; 0: it is not */
+    struct pt_held held;
+    bool acted, forked;
+    uint32_t on; /* a lock plus 1; 0: it is not blocked */
     uint32_t loc, stack;
     uint64_t at;
 };
@@ -31,11 +35,14 @@ struct deadlocks_instance {
     struct pt_vec *plain; /* and without what locks add, where that was asked for */
     uint32_t loc, stack;
 };
+enum { DEADLOCKS_TRIES = 8 }; /* instances of a node that are tried by deadlocks_reverse.c, and never forgotten */
 struct deadlocks_node {
-    struct deadlocks_instance *instances;
-    uint64_t count;
+    bool wanted;                          /* it is part of a pattern */
+    struct deadlocks_instance *instances; /* the first ones, and those that are not forgotten */
+    uint64_t count;                       /* of all that there ever were */
+    uint64_t forgotten;                   /* of those after the first ones */
     size_t cap;
-    uint64_t cursor; /* of the closure */
+    uint64_t cursor;
     struct deadlocks_lent {
         uint32_t lock; /* that another thread has until this one has ended, plus 1; 0: none */
         uint32_t owner, loc;
@@ -49,10 +56,15 @@ struct deadlocks {
     struct races_pool pool;
     uint64_t started;
 
-    struct pt_trf trf;
+    struct pt_trf trf; /* of the second look */
     struct pt_log log;
-    struct deadlocks_thread *blocked;
-    size_t blocked_cap;
+    struct deadlocks_thread *threads;
+    size_t thread_cap;
+    uint32_t thread_count;
+    uint32_t *owners; /* of each lock, who has it for itself, plus 1; 0: nobody */
+    size_t owner_cap;
+    bool locks; /* some lock was taken */
+    bool spans; /* a thread was joined by one that had a lock */
     struct pt_full_run run;
     struct pt_meeting meeting;
 
@@ -60,13 +72,17 @@ struct deadlocks {
     struct deadlocks_cycle {
         struct pt_acquire **members; /* each waits for the next */
         uint32_t count;
-        bool possible; /* it is a deadlock */
+        bool possible;                 /* it is a deadlock */
+        bool out;                      /* for certain it is none of the order `sync` */
+        uint64_t *cursors;             /* of the closure: the instance of each member, */
+        uint64_t *ideal;               /* and how many events of each thread are in the set; */
+        uint32_t ideal_count;          /* of so many threads */
+        struct deadlocks_instance *at; /* a deadlock's, of each member */
     } * cycles;
     uint32_t cycle_count;
     size_t cycle_cap;
     size_t node_bytes;
-
-    uint64_t *ideal; /* of the closure: how many events of each thread are in the set */
+    uint64_t forget_at; /* so many sections */
     size_t peak;
 
     struct pt_finding *finding;
@@ -74,27 +90,41 @@ struct deadlocks {
     struct pt_map64 known;  /* indices of findings, by their places and locks */
 };
 
-/* An acquire while the thread has these locks, of which another one has one for it until it has ended; NULL: none. The
- * instance becomes ours; false: not, since the thread does the same with all of these its own. */
-bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
-                       uint32_t held_count, const struct deadlocks_instance *instance,
-                       const struct deadlocks_lent *lent);
+/* An acquire while the thread has these locks, of which another one has one for it until it has ended; NULL: none.
+ * Patterns that there are with it are kept. */
+struct deadlocks_node *pt_deadlocks_node(struct deadlocks *d, uint32_t thread, const struct pt_event *event,
+                                         struct pt_lock_use *held, uint32_t held_count,
+                                         const struct deadlocks_lent *lent);
+/* The instance becomes the node's. */
+void pt_deadlocks_keep(struct deadlocks *d, struct deadlocks_node *node, const struct deadlocks_instance *instance);
+/* How much there is; beyond the limit everything but the findings goes. */
+void pt_deadlocks_watch_memory(struct deadlocks *d);
+/* Follows all events that are kept, with what they need, and the instances of patterns. */
+void pt_deadlocks_follow(struct deadlocks *d);
 /* Acquires of threads that are joined by one that has a lock; when all events are known. */
 void pt_deadlocks_spans(struct deadlocks *d);
+static inline struct deadlocks_instance *pt_deadlocks_instance(const struct deadlocks_node *node, uint64_t n)
+{
+    return &node->instances[n < DEADLOCKS_TRIES ? n : n - node->forgotten];
+}
 
-/* Whether a run of the same events, each lock's sections in their order, gets to a state in which all threads of the
- * pattern are next to block: then the cursors are at the instances, and `ideal` is that state. */
-bool pt_deadlocks_close(struct deadlocks *d, const struct deadlocks_cycle *cycle);
+/* Whether a run of the events so far, each lock's sections in their order, gets to a state in which all threads of the
+ * pattern are next to block: then `at` is their instances, and `ideal` that state. May be asked again when there are
+ * more events. */
+void pt_deadlocks_close(struct deadlocks *d, struct deadlocks_cycle *cycle);
+/* Of each thread, what every run has that a pattern gets to with an instance to come. */
+void pt_deadlocks_forget(struct deadlocks *d, const uint64_t *known);
 /* Whether the run (struct pt_replay_run) is a possible one and ends with each of the cycle blocked by the next. Shares
  * nothing with the closure. */
 bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle *cycle, const uint64_t *first,
                          const uint64_t *upto);
-/* The pattern is a deadlock, at the instances of the cursors, in that order and after that run (struct pt_replay_run).
- * False: it is not, by the replay. */
-bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
-                            const uint64_t *first, const uint64_t *upto);
+/* The pattern is a deadlock, at these instances, in that order and after that run (struct pt_replay_run). False: it is
+ * not, by the replay. */
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle,
+                            const struct deadlocks_instance *at, const char *order, const uint64_t *first,
+                            const uint64_t *upto);
 /* The same, after the run that the meeting has found. */
-void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle);
+void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at);
 /* Patterns that no run with the same order of locks gets to. */
 void pt_deadlocks_reverse(struct deadlocks *d);
 /* These threads are blocked at the end of the recorded run, each by the next. */

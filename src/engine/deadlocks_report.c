@@ -162,30 +162,25 @@ static void release_sides(struct side *sides, uint32_t count)
     free(sides);
 }
 
-static uint64_t event_of(const struct pt_acquire *a)
-{
-    const struct deadlocks_node *node = a->note;
-    return node->instances[node->cursor].event;
-}
-
 /* The cycle is shown from the acquire on that the recorded run has first. */
-static uint32_t find_first(const struct deadlocks_cycle *cycle)
+static uint32_t find_first(const struct deadlocks_instance *at, uint32_t count)
 {
     uint32_t first = 0;
-    for (uint32_t i = 1; i < cycle->count; i++)
-        if (event_of(cycle->members[i]) < event_of(cycle->members[first]))
+    for (uint32_t i = 1; i < count; i++)
+        if (at[i].event < at[first].event)
             first = i;
     return first;
 }
 
-static struct side *list_sides(const struct deadlocks_cycle *cycle)
+static struct side *list_sides(const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at)
 {
     struct side *sides = pt_xcalloc(cycle->count, sizeof *sides);
-    uint32_t start = find_first(cycle);
+    uint32_t start = find_first(at, cycle->count);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        const struct pt_acquire *a = cycle->members[(start + i) % cycle->count];
+        uint32_t member = (start + i) % cycle->count;
+        const struct pt_acquire *a = cycle->members[member];
         const struct deadlocks_node *node = a->note;
-        const struct deadlocks_instance *instance = &node->instances[node->cursor];
+        const struct deadlocks_instance *instance = &at[member];
         sides[i] = (struct side){.thread = a->thread,
                                  .lock = (uint32_t)a->wants.lock,
                                  .loc = instance->loc,
@@ -199,10 +194,11 @@ static struct side *list_sides(const struct deadlocks_cycle *cycle)
     return sides;
 }
 
-bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
-                            const uint64_t *first, const uint64_t *upto)
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle,
+                            const struct deadlocks_instance *at, const char *order, const uint64_t *first,
+                            const uint64_t *upto)
 {
-    struct side *sides = list_sides(cycle);
+    struct side *sides = list_sides(cycle, at);
     bool possible = pt_deadlocks_replay(d, cycle, first, upto);
     if (possible && !is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
         struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
@@ -213,9 +209,9 @@ bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *c
     return possible;
 }
 
-void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at)
 {
-    struct side *sides = list_sides(cycle);
+    struct side *sides = list_sides(cycle, at);
     struct pt_finding *f = is_known(d, sides, cycle->count, PT_HOW_PREDICTED)
                                ? NULL
                                : add(d, sides, cycle->count, PT_HOW_PREDICTED, "values");
@@ -231,18 +227,17 @@ void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_
 {
     struct side *sides = pt_xcalloc(count, sizeof *sides);
     for (uint32_t i = 0; i < count; i++) {
-        const struct pt_trf_thread *t = &d->trf.threads[threads[i]];
-        const struct deadlocks_thread *blocked = &d->blocked[threads[i]];
-        struct pt_lock_use *held = pt_xmalloc((t->held_count + 1) * sizeof *held);
-        for (uint32_t k = 0; k < t->held_count; k++)
-            held[k] = (struct pt_lock_use){t->held[k].lock, t->held[k].shared};
+        const struct deadlocks_thread *t = &d->threads[threads[i]];
+        struct pt_lock_use *held = pt_xmalloc((t->held.count + 1) * sizeof *held);
+        for (uint32_t k = 0; k < t->held.count; k++)
+            held[k] = (struct pt_lock_use){t->held.locks[k].lock, t->held.locks[k].shared};
         sides[i] = (struct side){.thread = threads[i],
-                                 .lock = blocked->on - 1,
-                                 .loc = blocked->loc,
-                                 .stack = blocked->stack,
-                                 .event = blocked->at,
+                                 .lock = t->on - 1,
+                                 .loc = t->loc,
+                                 .stack = t->stack,
+                                 .event = t->at,
                                  .held = held,
-                                 .held_count = t->held_count};
+                                 .held_count = t->held.count};
     }
     if (!is_known(d, sides, count, PT_HOW_OBSERVED))
         add(d, sides, count, PT_HOW_OBSERVED, "access");

@@ -12,7 +12,6 @@
 
 #include "engine/deadlocks.h"
 
-enum { TRIES = 8 };                /* of a pattern: instances that are put together */
 #define EFFORT (UINT64_C(1) << 28) /* events that are looked at */
 
 struct reverse {
@@ -33,7 +32,7 @@ static void want(struct reverse *r)
         const struct deadlocks_cycle *cycle = &r->d->cycles[i];
         for (uint32_t k = 0; !cycle->possible && k < cycle->count; k++) {
             struct deadlocks_node *node = cycle->members[k]->note;
-            for (uint64_t n = 0; n < node->count && n < TRIES; n++) {
+            for (uint64_t n = 0; n < node->count && n < DEADLOCKS_TRIES; n++) {
                 pt_epoch at = pt_epoch_make(cycle->members[k]->thread, node->instances[n].number);
                 uint32_t *index = pt_map64_at(&r->index, at);
                 if (*index != PT_NONE)
@@ -67,11 +66,20 @@ static struct deadlocks_instance *instance_of(const struct pt_acquire *a)
     return &node->instances[node->cursor];
 }
 
+/* The instances of the cursors. */
+static void list_instances(const struct deadlocks_cycle *cycle, struct deadlocks_instance *at)
+{
+    for (uint32_t i = 0; i < cycle->count; i++)
+        at[i] = *instance_of(cycle->members[i]);
+}
+
 /* The instances of the cursors, in both ways that the witness can be made. */
 static bool try(struct reverse *r, const struct deadlocks_cycle *cycle)
 {
     struct pt_slices_target targets[PT_PATTERN_MAX];
+    struct deadlocks_instance at[PT_PATTERN_MAX];
     bool found = false;
+    list_instances(cycle, at);
     for (int pull = 0; pull < 2 && !found && r->effort; pull++) {
         memset(r->upto, 0, (r->trf.thread_count + 1) * sizeof *r->upto);
         for (uint32_t i = 0; i < cycle->count; i++) {
@@ -80,7 +88,7 @@ static bool try(struct reverse *r, const struct deadlocks_cycle *cycle)
             pt_trf_include(r->upto, cycle->members[i]->thread, instance->number - 1, instance->plain);
         }
         found = pt_slices_find(&r->trf, &r->d->log, targets, cycle->count, pull, r->first, r->upto, &r->effort) &&
-                pt_deadlocks_predicted(r->d, cycle, "values", r->first, r->upto);
+                pt_deadlocks_predicted(r->d, cycle, at, "values", r->first, r->upto);
     }
     return found;
 }
@@ -91,7 +99,7 @@ static bool advance(const struct deadlocks_cycle *cycle)
     struct deadlocks_node *first = NULL;
     for (uint32_t i = 0; i < cycle->count; i++) {
         struct deadlocks_node *node = cycle->members[i]->note;
-        if (node->cursor + 1 < node->count && node->cursor + 1 < TRIES &&
+        if (node->cursor + 1 < node->count && node->cursor + 1 < DEADLOCKS_TRIES &&
             (!first || node->instances[node->cursor].event < first->instances[first->cursor].event))
             first = node;
     }
@@ -119,14 +127,16 @@ static void ask_all(struct reverse *r, bool (*ask)(struct reverse *r, const stru
 static bool meet(struct reverse *r, const struct deadlocks_cycle *cycle)
 {
     uint64_t events[PT_PATTERN_MAX];
+    struct deadlocks_instance at[PT_PATTERN_MAX];
+    list_instances(cycle, at);
     for (uint32_t i = 0; i < cycle->count; i++) {
         if (((struct deadlocks_node *)cycle->members[i]->note)->lent.lock)
             return false; /* what a third thread has then is not asked */
-        events[i] = instance_of(cycle->members[i])->event;
+        events[i] = at[i].event;
     }
     if (!pt_meeting_find(&r->d->meeting, events, cycle->count))
         return false;
-    pt_deadlocks_met(r->d, cycle);
+    pt_deadlocks_met(r->d, cycle, at);
     return true;
 }
 
@@ -135,7 +145,7 @@ void pt_deadlocks_reverse(struct deadlocks *d)
     struct reverse r = {.d = d, .effort = EFFORT};
     pt_map64_init(&r.index);
     want(&r);
-    if (r.count) {
+    if (r.count && d->log.count <= EFFORT) { /* else there is no try */
         pt_trf_begin(&r.trf, d->names, &d->memory);
         r.trf.plain = true;
         follow(&r);

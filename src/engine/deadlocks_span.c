@@ -140,7 +140,11 @@ static void add(struct spans *s, const struct take *take, const struct cover *co
         pt_vec_join(&d->memory, &instance.past, cover->past);
     pt_vec_raise(&d->memory, &instance.past, cover->owner, cover->acquired);
     const struct deadlocks_lent lent = {cover->lock + 1, cover->owner, cover->loc};
-    if (again || !pt_deadlocks_note(d, take->thread, &take->event, held, take->held_count + 1, &instance, &lent))
+    struct deadlocks_node *node =
+        again ? NULL : pt_deadlocks_node(d, take->thread, &take->event, held, take->held_count + 1, &lent);
+    if (node && node->lent.lock == lent.lock) /* else the thread does the same with all of these its own */
+        pt_deadlocks_keep(d, node, &instance);
+    else
         pt_vec_drop(&d->memory, instance.past);
     free(held);
 }

@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WATCH_EVERY = 64 }; /* events */
-
 struct races *pt_races_new(const struct pt_names *names, const struct pt_check_options *options)
 {
     struct races *r = pt_xcalloc(1, sizeof *r);
@@ -179,11 +177,8 @@ static void note_lock(struct races_thread *t, const struct pt_event *event)
     }
 }
 
-/* The id of the set of locks that the thread has locked; PT_NONE: none. */
-static uint32_t lock_set(struct races *r, struct races_thread *t)
+uint32_t pt_races_make_lock_set(struct races *r, struct races_thread *t)
 {
-    if (t->lock_set != PT_NONE || !t->lock_count)
-        return t->lock_set;
     uint32_t *alone = t->lock_count == 1 ? &r->locks[t->locks[0]].alone : NULL;
     if (alone && *alone) {
         t->lock_set = *alone - 1;
@@ -199,7 +194,7 @@ static uint32_t lock_set(struct races *r, struct races_thread *t)
     return t->lock_set;
 }
 
-static void on_lock(struct races *r, struct races_thread *t, const struct pt_event *event)
+void pt_races_lock(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
     bool shared = pt_op_is_shared(event->op);
     PT_ROOM(r->locks, r->lock_cap, event->object);
@@ -255,9 +250,25 @@ struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_o
     return id == PT_NONE ? NULL : &r->blocks[id];
 }
 
+/* As PT_ROOM, but that a variable keeps to its cache lines. */
+static void make_room(struct races *r, uint32_t id)
+{
+    size_t old = r->var_cap, cap = old ? old : 16;
+    while (cap <= id)
+        cap *= 2;
+    if (cap == old)
+        return;
+    struct races_var *vars = pt_xaligned(RACES_LINE, cap * sizeof *vars);
+    if (old)
+        memcpy(vars, r->vars, old * sizeof *vars);
+    free(r->vars);
+    r->vars = vars;
+    r->var_cap = cap;
+}
+
 static struct races_var *var_at(struct races *r, uint32_t id)
 {
-    PT_ROOM(r->vars, r->var_cap, id);
+    make_room(r, id);
     struct races_var *var = &r->vars[id];
     if (var->begun)
         return var;
@@ -290,12 +301,14 @@ static struct pt_cell_access make_access(const struct races *r, uint8_t kind)
                                    .note = {r->run.events, event->stack, r->event_locks}};
 }
 
-static void on_access(struct races *r, struct races_thread *t, const struct pt_event *event)
+void pt_races_access(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
+    r->event = event;
     struct races_var *var = var_at(r, event->object);
+    var->quiet = 0;
     unsigned kind = (pt_op_reads(event->op) ? PT_CELL_READS : 0) | (pt_op_writes(event->op) ? PT_CELL_WRITES : 0) |
                     (event->order || event->op == PT_OP_UPDATE ? PT_CELL_ATOMIC : 0);
-    r->event_locks = lock_set(r, t);
+    r->event_locks = pt_races_lock_set(r, t);
     r->event_var = event->object;
     r->event_in_heap = var->heap;
     struct pt_cell_access access = make_access(r, (uint8_t)kind);
@@ -303,22 +316,6 @@ static void on_access(struct races *r, struct races_thread *t, const struct pt_e
         pt_races_access_parts(r, t, var, &access);
     else
         pt_cell_access(&r->env, &var->cell, &t->hb, &access);
-}
-
-/* Most accesses are plain and race with nothing. False: this one is to be looked at by on_access, and nothing has
- * changed. */
-static bool on_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
-{
-    if (event->to || event->order || event->object >= r->var_cap)
-        return false;
-    struct races_var *var = &r->vars[event->object];
-    const struct pt_cell_access access = {.place = event->loc,
-                                          .kind = event->op == PT_OP_READ ? PT_CELL_READS : PT_CELL_WRITES,
-                                          .bytes = PT_CELL_WHOLE,
-                                          .op = event->op,
-                                          .order = PT_HB_SEQ_CST,
-                                          .note = {r->run.events, event->stack, lock_set(r, t)}};
-    return var->begun && !var->part_count && pt_cell_plain(&r->memory, &var->cell, &t->hb, &access);
 }
 
 /* The next variable of a block after `var`, PT_NONE at first: those with offsets, then the one of the block's name. */
@@ -350,7 +347,7 @@ static void on_alloc(struct races *r, struct races_thread *t, const struct pt_ev
     struct races_block *block = heap_block(r, event->object);
     block->made = *event;
     block->made_at = r->run.events;
-    block->made_locks = lock_set(r, t);
+    block->made_locks = pt_races_lock_set(r, t);
     for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;)
         pt_races_end_var(r, &r->vars[var]);
     pt_cell_end(&r->memory, &block->whole);
@@ -368,12 +365,13 @@ static void free_cell(struct races *r, struct races_thread *t, struct pt_cell *c
 static void on_free(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
     struct races_block *block = heap_block(r, event->object);
-    r->event_locks = lock_set(r, t);
+    r->event_locks = pt_races_lock_set(r, t);
     r->event_in_heap = true;
     struct pt_cell_access access = make_access(r, PT_CELL_WRITES);
     for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;) {
         r->in_parts = r->vars[var].part_count > 0;
         r->met_count = 0;
+        r->vars[var].quiet = 0;
         for (uint32_t i = 0; i < r->vars[var].part_count; i++)
             free_cell(r, t, &r->vars[var].parts[i].cell, &access, var);
         free_cell(r, t, &r->vars[var].cell, &access, var);
@@ -392,17 +390,17 @@ static void follow(struct races *r, const struct pt_event *event)
                                                     PT_HB_RELEASE, PT_HB_ACQ_REL, PT_HB_SEQ_CST};
     struct races_thread *t = actor(r, event->thread);
     if (event->op == PT_OP_READ || event->op == PT_OP_WRITE) {
-        if (!on_plain(r, t, event))
-            on_access(r, t, event);
+        if (!pt_races_plain(r, t, event))
+            pt_races_access(r, t, event);
         return;
     }
     if (pt_op_space(event->op) == PT_SPACE_LOCK && event->op != PT_OP_CONTENDED) {
-        on_lock(r, t, event);
+        pt_races_lock(r, t, event);
         return;
     }
     switch (event->op) {
     case PT_OP_UPDATE:
-        on_access(r, t, event);
+        pt_races_access(r, t, event);
         break;
     case PT_OP_WAIT:
     case PT_OP_NOTIFY:
@@ -432,7 +430,7 @@ static void follow(struct races *r, const struct pt_event *event)
     }
 }
 
-static void watch_memory(struct races *r)
+void pt_races_watch_memory(struct races *r)
 {
     size_t bytes = r->pool.bytes + r->part_bytes + r->var_cap * sizeof *r->vars + r->thread_cap * sizeof *r->threads +
                    r->lock_cap * sizeof *r->locks + r->other_cap * sizeof *r->others + r->block_cap * sizeof *r->blocks;
@@ -447,7 +445,7 @@ static void watch_memory(struct races *r)
     if (r->predict && r->options.automatic) { /* the recorded run itself takes little */
         pt_races_predict_free(r->predict);
         r->predict = NULL;
-        watch_memory(r);
+        pt_races_watch_memory(r);
         return;
     }
     r->run.unknown = "the memory limit was reached";
@@ -474,14 +472,14 @@ enum pt_status pt_races_event(struct races *r, const struct pt_event *event, str
     follow(r, event);
     if (r->predict)
         pt_races_predict_event(r, event);
-    if (r->run.events % WATCH_EVERY == 0)
-        watch_memory(r);
+    if (r->run.events % RACES_WATCH_EVERY == 0)
+        pt_races_watch_memory(r);
     return PT_OK;
 }
 
 void pt_races_finish(struct races *r, const char *lost)
 {
-    watch_memory(r);
+    pt_races_watch_memory(r);
     if (r->predict)
         pt_races_predict_finish(r);
     bool all = r->predict && pt_races_predicts_all(r->predict);
@@ -500,6 +498,12 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
     return pt_races_event(check, event, err);
 }
 
+static enum pt_status take_some(void *check, const struct pt_event *events, uint32_t count, uint32_t *ret_taken,
+                                struct pt_err *err)
+{
+    return pt_races_events(check, events, count, ret_taken, err);
+}
+
 static struct pt_check_found finish(void *check, const char *lost)
 {
     struct races *r = check;
@@ -512,6 +516,7 @@ static struct pt_check_found finish(void *check, const char *lost)
 const struct pt_check_kind pt_check_races = {
     .begin = begin,
     .event = take,
+    .events = take_some,
     .finish = finish,
     .free = release,
 };

@@ -30,14 +30,19 @@ struct races_part {
     struct pt_cell cell;
 };
 
+/* Two cache lines, for which every access waits. */
+enum { RACES_LINE = 64, RACES_HINTS = 16 };
 struct races_var {
     struct pt_cell cell;      /* of all its bytes but those of the parts */
     struct races_part *parts; /* by granule */
     uint32_t part_count;
     bool begun;
-    bool heap;     /* of a block that was allocated or freed */
-    uint32_t next; /* of its block; PT_NONE: the last */
-};
+    bool heap;                   /* of a block that was allocated or freed */
+    uint32_t next;               /* of its block; PT_NONE: the last */
+    pt_epoch quiet;              /* see races_plain.c */
+    uint16_t hints[RACES_HINTS]; /* where a thread's latest read or write was among the cell's entries, perhaps */
+} __attribute__((aligned(RACES_LINE)));
+_Static_assert(sizeof(struct races_var) == 2 * RACES_LINE, "two cache lines");
 
 /* Memory that is given back as a whole: a heap block, the stack of a thread. */
 struct races_block {
@@ -114,10 +119,29 @@ void pt_races_free(struct races *r);
 /* The finding becomes violated as soon as there is one. */
 void pt_races_ask(struct races *r, struct races_asker asker);
 enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;
+/* The same of several, as in check.h (races_plain.c). */
+enum pt_status pt_races_events(struct races *r, const struct pt_event *events, uint32_t count, uint32_t *ret_taken,
+                               struct pt_err *err) PT_WARN_UNUSED;
 /* Events are missing here: what comes after them is not judged. */
 void pt_races_gap(struct races *r);
 /* The trace has ended; `lost` as in check.h. The findings say what is not known. */
 void pt_races_finish(struct races *r, const char *lost);
+
+/* A read or write that is plain and races with nothing. False: it may be another one, and nothing has changed. */
+bool pt_races_plain(struct races *r, struct races_thread *t, const struct pt_event *event);
+/* Taking or releasing a lock, alone or with others. */
+void pt_races_lock(struct races *r, struct races_thread *t, const struct pt_event *event);
+/* Whatever access it is. */
+void pt_races_access(struct races *r, struct races_thread *t, const struct pt_event *event);
+/* How much there is, once in so many events; ends the work beyond the limit. */
+enum { RACES_WATCH_EVERY = 64 };
+void pt_races_watch_memory(struct races *r);
+/* The id of the set of locks that the thread has locked; PT_NONE: none. */
+uint32_t pt_races_make_lock_set(struct races *r, struct races_thread *t);
+static inline uint32_t pt_races_lock_set(struct races *r, struct races_thread *t)
+{
+    return t->lock_set != PT_NONE || !t->lock_count ? t->lock_set : pt_races_make_lock_set(r, t);
+}
 
 /* The block that a variable is part of by its name; NULL: none that anybody has spoken of. *ret_offset: it is named
  * NAME+OFFSET. */

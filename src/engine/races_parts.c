@@ -20,6 +20,7 @@ void pt_races_end_var(struct races *r, struct races_var *var)
     free(var->parts);
     var->parts = NULL;
     var->part_count = 0;
+    var->quiet = 0;
 }
 
 /* Makes the part of a granule, unless it is there; what is known of it is what is known of the rest. */

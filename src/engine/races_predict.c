@@ -1,11 +1,13 @@
 /*
  * Races that the recorded run does not have, but another run of the same events has (contract section 10): all of the
- * order `sync`, found by predict/syncp.h as the trace is read. Pairs of places that the recorded run has a race at are
- * left to that; of the others each becomes a finding with the run that leads there as its witness.
+ * order `sync`, found by predict/syncp.h in a second look at the events, which are kept packed, where there are
+ * variables that may have one (races_guarded.c). Pairs of places that the recorded run has a race at are left to that;
+ * of the others each becomes a finding with the run that leads there as its witness.
  *
  * Guarantee: a race is reported only after predict/replay.c has played its run, at the end of which both accesses must
- * be next. Cost: that of predict/trf.c and predict/syncp.c for each event, a few bytes for each (predict/log.c), and
- * two passes over those for each finding.
+ * be next. Cost: a few bytes for each event (predict/log.c); where some variable may have a race that of predict/trf.c
+ * for each event and of predict/syncp.c for accesses of such variables; and two passes over the events for each
+ * finding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     p->trf.forgets = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
+    pt_guarded_begin(&p->guarded);
     pt_meeting_begin(&p->meeting, r->names, &r->options);
     p->trf.bounded = r->options.near && r->options.near != PT_ALL;
     if (p->trf.bounded)
@@ -89,6 +92,9 @@ void pt_races_predict_free(struct races_predict *p)
     for (uint32_t i = 0; i < p->count; i++)
         free(p->found[i].set);
     free(p->found);
+    free(p->ended);
+    free(p->candidates);
+    pt_guarded_end(&p->guarded);
     pt_syncp_end(&p->syncp);
     pt_vec_drop(&p->memory, p->steps[0]);
     pt_vec_drop(&p->memory, p->steps[1]);
@@ -103,7 +109,8 @@ void pt_races_predict_free(struct races_predict *p)
 size_t pt_races_predict_bytes(const struct races_predict *p)
 {
     return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
-           pt_meeting_bytes(&p->meeting) + p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
+           pt_meeting_bytes(&p->meeting) + pt_guarded_bytes(&p->guarded) +
+           p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
 }
 
 static void take_step(struct races_predict *p)
@@ -123,15 +130,53 @@ void pt_races_predict_keep(struct races_predict *p, const struct pt_event *event
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
 {
     struct races_predict *p = r->predict;
-    if (event->op == PT_OP_STATE && strcmp(pt_name(r->names, PT_SPACE_STATE, event->object), "ended") == 0)
-        pt_trf_thread(&p->trf, event->thread)->ended = true;
+    if (event->op == PT_OP_STATE && strcmp(pt_name(r->names, PT_SPACE_STATE, event->object), "ended") == 0) {
+        struct races_ended ended = {p->log.count, event->thread};
+        PT_PUSH(p->ended, p->ended_count, p->ended_cap, ended);
+    }
     if (!pt_trf_counts(event->op))
         return;
-    if (p->step && ++p->counted % p->step == 0)
-        take_step(p);
-    pt_syncp_event(&p->syncp, event);
+    pt_guarded_event(&p->guarded, event);
     pt_log_add(&p->log, event, r->run.events);
-    pt_trf_event(&p->trf, event);
+}
+
+/* ---- the second look ---- */
+
+/* Threads that nobody forked; they know nothing of the others until they act. */
+static uint32_t begin_roots(struct races *r)
+{
+    uint32_t roots = 0;
+    for (uint32_t i = 0; i < r->thread_count; i++) {
+        if (!r->threads[i].begun || r->threads[i].forked)
+            continue;
+        pt_trf_thread(&r->predict->trf, i);
+        roots++;
+    }
+    return roots;
+}
+
+/* False: there was not enough memory for all. */
+static bool follow(struct races *r)
+{
+    struct races_predict *p = r->predict;
+    struct pt_log_reader reader;
+    uint64_t index = 0;
+    uint32_t ended = 0;
+    for (pt_log_start(&reader, &p->log); pt_log_next(&reader); index++) {
+        struct pt_event event = pt_log_as_event(&reader.event);
+        for (; ended < p->ended_count && p->ended[ended].at <= index; ended++)
+            pt_trf_thread(&p->trf, p->ended[ended].thread)->ended = true;
+        if (p->step && (index + 1) % p->step == 0)
+            take_step(p);
+        pt_syncp_event(&p->syncp, &event);
+        pt_trf_event(&p->trf, &event);
+        if (index % RACES_WATCH_EVERY == 0) {
+            pt_races_watch_memory(r);
+            if (!r->predict || r->run.stopped)
+                return false;
+        }
+    }
+    return true;
 }
 
 /* ---- findings ---- */
@@ -235,6 +280,10 @@ void pt_races_predicted_meet(struct races *r, const struct races_predicted *race
 void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
+    uint32_t roots = begin_roots(r);
+    p->syncp.wanted = p->candidates = pt_guarded_candidates(&p->guarded, r->names, roots);
+    if (!p->candidates || !follow(r))
+        return;
     for (uint32_t i = 0; i < p->count; i++) {
         struct races_predicted *race = &p->found[i];
         if (!pt_races_predicted_is_asked(r, race))

@@ -5,6 +5,7 @@
 
 #include "engine/meeting.h"
 #include "engine/races.h"
+#include "engine/races_guarded.h"
 #include "predict/slices.h"
 
 /* A race, or what may be one. */
@@ -22,8 +23,16 @@ struct races_predicted {
 struct races_predict {
     struct races_pool pool; /* its own, so that it can be given back */
     struct pt_race_memory memory;
-    struct pt_trf trf;
+    struct pt_guarded guarded;
+    bool *candidates; /* variables that may have a race; NULL: none */
     struct pt_log log;
+    struct races_ended { /* threads that said so, before which event of the log */
+        uint64_t at;
+        uint32_t thread;
+    } * ended;
+    uint32_t ended_count;
+    size_t ended_cap;
+    struct pt_trf trf; /* of the second look */
     struct pt_syncp syncp;
     struct races_predicted *found; /* the first race of each pair of places */
     uint32_t count;
@@ -32,7 +41,7 @@ struct races_predict {
     uint32_t witness_count;
     struct pt_meeting meeting;
     /* --near: after every so many events all before two such steps are taken to be needed by all. */
-    uint64_t step, counted;
+    uint64_t step;
     struct pt_vec *steps[2]; /* the run at the two latest steps */
 };
 

@@ -142,6 +142,7 @@ void pt_races_reverse(struct races *r)
     pt_trf_begin(&c->trf, r->names, &r->predict->memory);
     c->trf.plain = true;
     pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, &reverse);
+    c->syncp.wanted = r->predict->candidates;
     pt_map64_init(&c->index);
     collect(&reverse);
     try_all(&reverse);

@@ -1,8 +1,10 @@
 /*
  * Whether the atomic blocks of the recorded run are conflict serializable: whether some run with the same order of all
  * conflicting operations has each block in one piece. By AeroDrome (ASPLOS 2020; prediction.md 3.7): clocks count
- * blocks, an event outside of blocks being one by itself, and a block is on a cycle as soon as one of its events learns
- * of the block itself from elsewhere. Where a block ends, whoever knows of it learns all that it knew.
+ * blocks, and a block is on a cycle as soon as one of its events learns of the block itself from elsewhere. Where a
+ * block ends, whoever knows of it learns all that it knew. An event outside of blocks is one by itself, but has no
+ * number of its own: a thread's clock is compared only with the beginning of its open block, before and after which it
+ * ticks, so that all between two blocks may have the same.
  *
  * Conflicts are those of the order `access` (contract section 3): two operations on one variable, lock or other object
  * of which one writes it, fork and join. Of nested blocks the outermost counts. Blocks that are open at the end of the
@@ -178,8 +180,6 @@ static bool on_access(struct serializable *s, const struct pt_event *event, bool
     } else {
         add_read(s, o, thread);
     }
-    if (!s->threads[thread].depth)
-        tick(s, thread);
     return fine;
 }
 
@@ -244,10 +244,7 @@ static bool on_join(struct serializable *s, const struct pt_event *event)
 static void on_fork(struct serializable *s, const struct pt_event *event)
 {
     thread_at(s, event->object); /* may move them */
-    struct serial_thread *t = &s->threads[event->thread];
-    pt_vec_join(&s->memory, &s->threads[event->object].clock, t->clock);
-    if (!t->depth)
-        tick(s, event->thread);
+    pt_vec_join(&s->memory, &s->threads[event->object].clock, s->threads[event->thread].clock);
 }
 
 /* Returns the thread that is found to be on a cycle, plus 1; 0: none. */

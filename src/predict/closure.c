@@ -63,8 +63,11 @@ static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t 
     for (uint32_t i = trf->locks[s->lock].uses; i != PT_NONE; i = trf->uses[i].next) {
         const struct pt_trf_use *use = &trf->uses[i];
         const struct pt_trf_thread *t = &trf->threads[use->thread];
-        if (use->thread == thread || (s->shared && use->shared) || !set[use->thread] || !use->count ||
-            pt_trf_section(t, use->sections[use->count - 1])->number < s->number)
+        if (use->thread == thread || (s->shared && use->shared))
+            continue;
+        if (use->forgotten > s->number)
+            return true; /* it has begun in every set that is closed */
+        if (!set[use->thread] || !use->count || pt_trf_section(t, use->sections[use->count - 1])->number < s->number)
             continue;
         uint32_t last = count_begun(t, use->sections, use->count, set[use->thread]);
         if (last && pt_trf_section(t, use->sections[last - 1])->number > s->number)

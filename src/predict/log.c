@@ -1,15 +1,20 @@
 /*
  * Events packed into chunks of bytes: the operation with what it has in common with the event before it, then numbers
- * of seven bits per byte. Guarantee: what is read is what was added, in its order. Cost: four to six bytes an event
- * where names are few thousands; constant time for each.
+ * of seven bits per byte; of long runs a chunk that is full is compressed. Guarantee: what is read is what was added,
+ * in its order. Cost: constant time for each event, and where names are few thousands four to six bytes, two to three
+ * once they are compressed.
  */
 #include "predict/log.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
 
 enum {
-    CHUNK = 64 * 1024,
-    EVENT_MAX = 80, /* bytes: the first one and seven numbers */
+    LEVEL = 1,                /* of compression: beyond it little is gained */
+    COMPRESS_FROM = 64 << 20, /* bytes: short runs are read back more often, for each finding */
+    EVENT_MAX = 80,           /* bytes: the first one and seven numbers */
     OP = 0x1f,
     SAME_THREAD = 0x20,
     NEXT = 0x40, /* its number is the next */
@@ -19,8 +24,8 @@ _Static_assert((int)PT_OP_COUNT <= (int)OP, "an operation has five bits");
 
 struct pt_log_chunk {
     struct pt_log_chunk *next;
-    size_t used;
-    uint8_t bytes[CHUNK];
+    size_t used, raw; /* bytes that are here, and that they stand for; the same: they are not compressed */
+    uint8_t bytes[];
 };
 
 void pt_log_release(struct pt_log *log)
@@ -29,6 +34,7 @@ void pt_log_release(struct pt_log *log)
         next = chunk->next;
         free(chunk);
     }
+    ZSTD_freeCCtx(log->compressor);
     *log = (struct pt_log){0};
 }
 
@@ -49,19 +55,56 @@ static const uint8_t *get(const uint8_t *at, uint64_t *number)
     return at;
 }
 
+/* What a full chunk has, in as little memory as that takes; where compressing gains nothing it stays as it is. */
+static struct pt_log_chunk *compress(struct pt_log *log, const struct pt_log_chunk *full)
+{
+    uint8_t packed[ZSTD_COMPRESSBOUND(PT_LOG_CHUNK)];
+    if (!log->compressor)
+        log->compressor = ZSTD_createCCtx();
+    assert(log->compressor); /* else out of memory */
+    size_t used = ZSTD_compressCCtx(log->compressor, packed, sizeof packed, full->bytes, full->raw, LEVEL);
+    bool smaller = !ZSTD_isError(used) && used < full->raw;
+    used = smaller ? used : full->raw;
+    struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk + used);
+    *chunk = (struct pt_log_chunk){.used = used, .raw = full->raw};
+    memcpy(chunk->bytes, smaller ? packed : full->bytes, used);
+    log->bytes += sizeof *chunk + used;
+    return chunk;
+}
+
+static void add_chunk(struct pt_log *log)
+{
+    struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk + PT_LOG_CHUNK);
+    *chunk = (struct pt_log_chunk){0};
+    if (log->last)
+        log->last->next = chunk;
+    else
+        log->first = chunk;
+    log->before_last = log->last;
+    log->last = chunk;
+    log->bytes += sizeof *chunk + PT_LOG_CHUNK;
+}
+
+/* What the last chunk has goes to one of its own, compressed, and it is used again. */
+static void empty_last(struct pt_log *log)
+{
+    struct pt_log_chunk *chunk = compress(log, log->last);
+    chunk->next = log->last;
+    if (log->before_last)
+        log->before_last->next = chunk;
+    else
+        log->first = chunk;
+    log->before_last = chunk;
+    log->last->used = log->last->raw = 0;
+}
+
 static uint8_t *room(struct pt_log *log)
 {
-    if (!log->last || log->last->used > CHUNK - EVENT_MAX) {
-        struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk);
-        chunk->next = NULL;
-        chunk->used = 0;
-        if (log->last)
-            log->last->next = chunk;
-        else
-            log->first = chunk;
-        log->last = chunk;
-        log->bytes += sizeof *chunk;
-    }
+    bool full = log->last && log->last->used > PT_LOG_CHUNK - EVENT_MAX;
+    if (full && log->bytes >= COMPRESS_FROM)
+        empty_last(log);
+    else if (full || !log->last)
+        add_chunk(log);
     return log->last->bytes + log->last->used;
 }
 
@@ -87,6 +130,7 @@ void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t numbe
     }
     *start = (uint8_t)head;
     log->last->used += (size_t)(at - start);
+    log->last->raw = log->last->used;
     log->before.thread = event->thread;
     log->before.event = number;
     log->count++;
@@ -94,16 +138,31 @@ void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t numbe
 
 void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log)
 {
-    *reader = (struct pt_log_reader){.chunk = log->first, .at = log->first ? log->first->bytes : NULL};
+    reader->next = log->first;
+    reader->at = reader->end = NULL;
+    reader->event = (struct pt_log_event){0};
+}
+
+static bool open_chunk(struct pt_log_reader *reader)
+{
+    const struct pt_log_chunk *chunk = reader->next;
+    if (!chunk)
+        return false;
+    reader->next = chunk->next;
+    reader->at = chunk->bytes;
+    if (chunk->used != chunk->raw) {
+        size_t raw = ZSTD_decompress(reader->bytes, sizeof reader->bytes, chunk->bytes, chunk->used);
+        assert(raw == chunk->raw); /* else out of memory */
+        (void)raw;
+        reader->at = reader->bytes;
+    }
+    reader->end = reader->at + chunk->raw;
+    return true;
 }
 
 bool pt_log_next(struct pt_log_reader *reader)
 {
-    if (reader->chunk && reader->at == reader->chunk->bytes + reader->chunk->used) {
-        reader->chunk = reader->chunk->next;
-        reader->at = reader->chunk ? reader->chunk->bytes : NULL;
-    }
-    if (!reader->chunk)
+    if (reader->at == reader->end && !open_chunk(reader))
         return false;
     struct pt_log_event *event = &reader->event;
     unsigned head = *reader->at++;

@@ -15,9 +15,11 @@ struct pt_log_event {
     bool atomic;
 };
 
+enum { PT_LOG_CHUNK = 64 * 1024 }; /* bytes of packed events */
 struct pt_log_chunk;
 struct pt_log {
-    struct pt_log_chunk *first, *last;
+    struct pt_log_chunk *first, *before_last, *last; /* of long runs all but the last are compressed */
+    void *compressor;
     struct pt_log_event before; /* the latest one */
     uint64_t count;
     size_t bytes;
@@ -27,9 +29,10 @@ void pt_log_release(struct pt_log *log);
 void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t number);
 
 struct pt_log_reader {
-    const struct pt_log_chunk *chunk;
-    const uint8_t *at;
-    struct pt_log_event event; /* the latest one that was read */
+    const struct pt_log_chunk *next; /* the chunk after the present one */
+    const uint8_t *at, *end;         /* what is left of that */
+    struct pt_log_event event;       /* the latest one that was read */
+    uint8_t bytes[PT_LOG_CHUNK];     /* of a chunk that was compressed */
 };
 void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
 /* The next event in `reader->event`; false: there is none. */

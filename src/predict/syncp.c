@@ -476,7 +476,7 @@ void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
     bool access = pt_op_space(event->op) == PT_SPACE_VAR;
     bool begun = event->thread < s->trf->thread_cap && s->trf->threads[event->thread].begun;
     s->late |= (s->pruned || s->trf->pruned) && !begun && !s->trf->bounded;
-    if (!access && event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
+    if (access ? s->wanted && !s->wanted[event->object] : event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
         return;
     const struct pt_trf_thread *t = pt_trf_thread(s->trf, event->thread);
     PT_ROOM(s->set, s->set_cap, s->trf->thread_count + PT_VEC_CHUNK);

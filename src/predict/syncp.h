@@ -78,6 +78,7 @@ struct pt_syncp {
     struct pt_trf *trf;
     pt_syncp_found *found;
     void *context;
+    const bool *wanted; /* of each variable: it may have a race; NULL: all may */
     struct pt_syncp_var *vars;
     size_t var_cap;
     struct pt_map64 index; /* of groups that are not among the first of their variable */

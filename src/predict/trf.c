@@ -330,33 +330,46 @@ void pt_trf_known(const struct pt_trf *trf, uint64_t *known)
     }
 }
 
-/* Forgets a thread's first sections; a set that contains what some thread's next event needs contains their ends. */
-static void prune_thread(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t known)
+/* How many of a thread's first sections have ended by then; a set that contains what some thread's next event needs
+ * contains their ends. */
+static uint32_t count_ended(const struct pt_trf_thread *t, uint64_t known)
 {
-    uint32_t kept = t->count - t->first, drop = 0;
-    while (drop < kept && t->sections[drop].released && t->sections[drop].released <= known)
-        pt_vec_drop(trf->memory, t->sections[drop++].past);
-    if (!drop)
-        return;
-    memmove(t->sections, t->sections + drop, (kept - drop) * sizeof *t->sections);
-    t->first += drop;
-    trf->kept -= drop;
-    trf->pruned = true;
+    uint32_t kept = t->count - t->first, ended = 0;
+    while (ended < kept && t->sections[ended].released && t->sections[ended].released <= known)
+        ended++;
+    return ended;
 }
 
-static void prune(struct pt_trf *trf)
+static void forget_first(struct pt_trf *trf, struct pt_trf_thread *t, uint32_t drop)
 {
-    pt_trf_known(trf, trf->scratch);
+    for (uint32_t i = 0; i < drop; i++)
+        pt_vec_drop(trf->memory, t->sections[i].past);
+    memmove(t->sections, t->sections + drop, (t->count - t->first - drop) * sizeof *t->sections);
+    t->first += drop;
+    trf->kept -= drop;
+    trf->pruned |= drop > 0;
+}
+
+/* What is known is closed, as an intersection of closed sets, and so is forgotten for good: only that a section of a
+ * lock was there, and which was the youngest, is asked for those that are older and not known. */
+void pt_trf_forget(struct pt_trf *trf)
+{
+    uint64_t *known = trf->scratch;
+    pt_trf_known(trf, known);
     for (uint32_t i = 0; i < trf->thread_count; i++)
-        prune_thread(trf, &trf->threads[i], trf->scratch[i]);
+        known[i] = count_ended(&trf->threads[i], known[i]);
     for (uint32_t i = 0; i < trf->use_count; i++) {
         struct pt_trf_use *use = &trf->uses[i];
+        const struct pt_trf_thread *t = &trf->threads[use->thread];
         uint32_t drop = 0;
-        while (drop < use->count && use->sections[drop] < trf->threads[use->thread].first)
-            drop++;
+        while (drop < use->count && use->sections[drop] < t->first + known[use->thread])
+            use->forgotten = pt_trf_section(t, use->sections[drop++])->number;
         memmove(use->sections, use->sections + drop, (use->count - drop) * sizeof *use->sections);
         use->count -= drop;
     }
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        if (known[i])
+            forget_first(trf, &trf->threads[i], (uint32_t)known[i]);
     trf->prune_at = trf->kept * 2 > PRUNE_LEAST ? trf->kept * 2 : PRUNE_LEAST;
 }
 
@@ -381,7 +394,7 @@ void pt_trf_raise(struct pt_trf *trf, struct pt_vec *floor)
     pt_vec_drop(trf->memory, trf->floor);
     trf->floor = floor;
     if (trf->forgets)
-        prune(trf);
+        pt_trf_forget(trf);
 }
 
 void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
@@ -418,5 +431,5 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
     note_inside(trf, &trf->threads[event->thread]);
     pt_hb_tick(&trf->threads[event->thread].hb);
     if (trf->forgets && trf->kept >= trf->prune_at)
-        prune(trf);
+        pt_trf_forget(trf);
 }

@@ -36,6 +36,7 @@ struct pt_trf_use {
     uint32_t *sections;
     uint32_t count;
     size_t cap;
+    uint64_t forgotten; /* the number of the youngest that is not kept any more; 0: none */
 };
 
 struct pt_trf_lock {
@@ -154,6 +155,10 @@ static inline void pt_trf_include(uint64_t *set, uint32_t thread, uint64_t numbe
 
 /* Of each thread, up to where all threads that can still act need it; `bounded`: for certain, whoever begins. */
 void pt_trf_known(const struct pt_trf *trf, uint64_t *known);
+
+/* Forgets the sections that are known to have ended: from here on only sets are closed that have what is known. Where
+ * `forgets`, this is done as sections become many. */
+void pt_trf_forget(struct pt_trf *trf);
 
 /* The least closed set that contains this one, which contains what its events need; of `thread_count` threads. False:
  * a section that would have to end does not. */

@@ -105,10 +105,6 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
  * has changed, and the calls above do it. *ret_raised: the entry, whose note is to be set; NULL: it has stayed. */
 bool pt_cell_raise(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised);
-/* The common access of a recorded run (cell_plain.c), in place of pt_cell_access: plain and of all bytes. False: it is
- * not that, and nothing has changed. */
-bool pt_cell_plain(const struct pt_race_memory *memory, struct pt_cell *cell, struct pt_hb_thread *thread,
-                   const struct pt_cell_access *access);
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);

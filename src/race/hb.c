@@ -49,8 +49,7 @@ static void join_stamp(const struct pt_race_memory *memory, struct pt_vec **vec,
 {
     if (pt_epoch_clock(stamp->at) <= pt_vec_at(*vec, pt_epoch_thread(stamp->at)))
         return;
-    pt_vec_join(memory, vec, stamp->past);
-    pt_vec_raise(memory, vec, pt_epoch_thread(stamp->at), pt_epoch_clock(stamp->at));
+    pt_vec_learn(memory, vec, stamp->past, pt_epoch_thread(stamp->at), pt_epoch_clock(stamp->at));
 }
 
 void pt_hb_learn(const struct pt_race_memory *memory, struct pt_hb_thread *thread, const struct pt_hb_stamp *stamp)

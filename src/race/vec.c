@@ -143,6 +143,46 @@ void pt_vec_join(const struct pt_race_memory *memory, struct pt_vec **vec, struc
             join_chunk(memory, vec, i, from->chunks[i], from->count);
 }
 
+/* The same of vectors of one chunk: no more than one is made. */
+static void learn_small(const struct pt_race_memory *memory, struct pt_vec **vec, const struct pt_vec_chunk *from,
+                        uint32_t thread, uint64_t clock)
+{
+    struct pt_vec *old = *vec;
+    struct pt_vec_chunk *had = old->chunks[0], *chunk = had;
+    bool ours = is_ours(memory, &old->refs);
+    if (!ours || !is_ours(memory, &had->refs)) {
+        chunk = memory->take(memory->context, sizeof *chunk);
+        chunk->refs = 1;
+    }
+    for (int i = 0; i < PT_VEC_CHUNK; i++)
+        chunk->at[i] = had->at[i] > from->at[i] ? had->at[i] : from->at[i];
+    chunk->at[thread] = clock;
+    if (chunk == had)
+        return;
+    if (ours) {
+        drop_chunk(memory, had);
+        old->chunks[0] = chunk;
+        return;
+    }
+    struct pt_vec *mine = memory->take(memory->context, bytes_of(1));
+    mine->refs = mine->count = 1;
+    mine->chunks[0] = chunk;
+    *vec = mine;
+    pt_vec_drop(memory, old);
+}
+
+void pt_vec_learn(const struct pt_race_memory *memory, struct pt_vec **vec, struct pt_vec *from, uint32_t thread,
+                  uint64_t clock)
+{
+    if (*vec && from && (*vec)->count == 1 && from->count == 1 && (*vec)->chunks[0] && from->chunks[0] &&
+        thread < PT_VEC_CHUNK && from->chunks[0]->at[thread] < clock) {
+        learn_small(memory, vec, from->chunks[0], thread, clock);
+        return;
+    }
+    pt_vec_join(memory, vec, from);
+    pt_vec_raise(memory, vec, thread, clock);
+}
+
 bool pt_vec_is_within(const struct pt_vec *vec, const struct pt_vec *other, uint32_t but)
 {
     for (uint32_t i = 0; vec && vec != other && i < vec->count; i++) {

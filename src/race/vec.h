@@ -40,9 +40,12 @@ static inline uint64_t pt_vec_at(const struct pt_vec *vec, uint32_t thread)
 
 struct pt_vec *pt_vec_ref(const struct pt_race_memory *memory, struct pt_vec *vec);
 void pt_vec_drop(const struct pt_race_memory *memory, struct pt_vec *vec);
-/* Both change what *vec refers to, which may become another vector; `from` stays as it is. */
+/* These change what *vec refers to, which may become another vector; `from` stays as it is. */
 void pt_vec_join(const struct pt_race_memory *memory, struct pt_vec **vec, struct pt_vec *from);
 void pt_vec_raise(const struct pt_race_memory *memory, struct pt_vec **vec, uint32_t thread, uint64_t clock);
+/* Both in turn: what a moment of that thread knows, and the moment itself, which is news. */
+void pt_vec_learn(const struct pt_race_memory *memory, struct pt_vec **vec, struct pt_vec *from, uint32_t thread,
+                  uint64_t clock);
 /* Whether no clock of `vec`, but perhaps that of one thread, is above that of `other`. */
 bool pt_vec_is_within(const struct pt_vec *vec, const struct pt_vec *other, uint32_t but);
 

@@ -36,7 +36,13 @@ struct op_rule {
     bool thread;   /* has one */
     bool object, partial, ordered;
     const uint32_t *ids; /* of its objects, as of the present block */
-    uint32_t id_count;
+};
+
+/* What the columns of a row with that tag must be, as of the present block: `thread` and `object` from `least` on, so
+ * many; where the tag is none of a possible event, none. */
+struct tag_rule {
+    uint32_t least_thread, threads, least_object, objects;
+    uint64_t no_value; /* all bits: the value is 0 */
 };
 
 struct block_header {
@@ -59,6 +65,7 @@ struct reader {
     struct pt_columns *columns;
     struct id_map maps[PT_SPACE_COUNT + 1]; /* the last one knows "none" only */
     struct op_rule rules[PT_TAG_OP_MASK + 1];
+    struct tag_rule tags[UINT8_MAX + 1];
     bool apart[UINT8_MAX + 1]; /* by tag: its rows are checked one by one */
     enum {
         ROWS_ANY,
@@ -105,9 +112,8 @@ static void *open_binary(const struct pt_source *source)
                                              .ordered = pt_op_may_be_ordered(op)};
     for (unsigned tag = 0; tag <= UINT8_MAX; tag++) {
         unsigned op = tag & PT_TAG_OP_MASK, kind = tag >> PT_TAG_OP_BITS;
-        reader->apart[tag] = op == PT_OP_INIT || op == PT_OP_CLOCK || op == PT_OP_STACK || op == PT_OP_FENCE ||
-                             op >= PT_OP_COUNT || kind == PT_VALUE_UINT || kind == PT_VALUE_BOOL ||
-                             kind >= PT_VALUE_STRING;
+        reader->apart[tag] = op >= PT_OP_COUNT || !pt_op_has_thread(op) || op == PT_OP_FENCE || kind == PT_VALUE_UINT ||
+                             kind == PT_VALUE_BOOL || kind >= PT_VALUE_STRING;
     }
     return reader;
 }
@@ -263,23 +269,37 @@ static bool check_more(const struct reader *reader)
     return !bad;
 }
 
+static void settle_tags(struct reader *reader)
+{
+    uint32_t threads = reader->maps[PT_SPACE_THREAD].len;
+    for (int op = 0; op < PT_OP_COUNT; op++)
+        reader->rules[op].ids = reader->maps[reader->rules[op].space].ids;
+    for (unsigned tag = 0; tag <= UINT8_MAX; tag++) {
+        const struct op_rule *rule = &reader->rules[tag & PT_TAG_OP_MASK];
+        unsigned kind = tag >> PT_TAG_OP_BITS;
+        uint32_t objects = rule->kinds ? reader->maps[rule->space].len : 0;
+        reader->tags[tag] = (struct tag_rule){.least_thread = rule->thread,
+                                              .threads = rule->thread ? threads - 1 : 1,
+                                              .least_object = rule->object,
+                                              .objects = rule->object ? objects - 1 : 1,
+                                              .no_value = kind == PT_VALUE_UNKNOWN ? UINT64_MAX : 0};
+        if (!(rule->kinds >> kind & 1))
+            reader->tags[tag].threads = 0;
+    }
+}
+
 /* Whether each row has the parts of its operation, and names that are defined. No branches: & and |, not && and ||. */
 static void check_rows(struct reader *reader)
 {
     const struct pt_columns *columns = reader->columns;
-    uint32_t threads = reader->maps[PT_SPACE_THREAD].len, locs = reader->maps[PT_SPACE_LOC].len;
-    unsigned bad = 0;
-    for (int op = 0; op < PT_OP_COUNT; op++) {
-        reader->rules[op].ids = reader->maps[reader->rules[op].space].ids;
-        reader->rules[op].id_count = reader->maps[reader->rules[op].space].len;
-    }
+    uint32_t locs = reader->maps[PT_SPACE_LOC].len - 1;
+    uint64_t bad = 0;
+    settle_tags(reader);
     for (uint32_t row = 0; row < columns->len; row++) {
-        unsigned op = columns->tag[row] & PT_TAG_OP_MASK, kind = columns->tag[row] >> PT_TAG_OP_BITS;
-        const struct op_rule *rule = &reader->rules[op];
-        uint32_t thread = columns->thread[row], object = columns->object[row], loc = columns->loc[row];
-        bad |= (thread >= threads) | (object >= rule->id_count) | (loc >= locs) | (loc == 0);
-        bad |= ((thread != 0) != rule->thread) | ((object != 0) != rule->object);
-        bad |= (~rule->kinds >> kind & 1) | ((kind == PT_VALUE_UNKNOWN) & (columns->value[row] != 0));
+        const struct tag_rule *rule = &reader->tags[columns->tag[row]];
+        bad |= (columns->thread[row] - rule->least_thread >= rule->threads) |
+               (columns->object[row] - rule->least_object >= rule->objects) | (columns->loc[row] - 1 >= locs);
+        bad |= (uint64_t)columns->value[row] & rule->no_value;
     }
     bool more =
         columns->any_time || columns->any_order || columns->any_stack || columns->any_bytes || columns->any_clock;
@@ -466,10 +486,9 @@ static enum pt_read take_event(struct reader *reader, struct pt_event *event, st
 }
 
 /* The same of a row that is known to obey its rules; `more`: some rows have a time, an order, bytes or a stack. */
-static inline void take_plain(struct reader *reader, struct pt_event *event, bool more)
+static inline void take_plain(const struct reader *reader, uint32_t row, struct pt_event *event, bool more)
 {
     const struct pt_columns *columns = reader->columns;
-    uint32_t row = reader->row++;
     unsigned op = columns->tag[row] & PT_TAG_OP_MASK;
     uint32_t bytes = more && columns->any_bytes ? columns->bytes[row] : 0;
     uint32_t stack = more && columns->any_stack ? columns->stack[row] : 0;
@@ -488,7 +507,13 @@ static inline void take_plain(struct reader *reader, struct pt_event *event, boo
         .value = {.kind = columns->tag[row] >> PT_TAG_OP_BITS, .i = columns->value[row]},
         .time = timed ? columns->time[row] : 0,
     };
-    reader->seen_event |= reader->rules[op].thread;
+}
+
+static void next_plain(struct reader *reader, struct pt_event *event, bool more)
+{
+    uint32_t row = reader->row++;
+    take_plain(reader, row, event, more);
+    reader->seen_event = true; /* others are apart */
 }
 
 /* Whatever the next event is. */
@@ -503,7 +528,7 @@ static __attribute__((noinline)) enum pt_read take_any(struct pt_file_source *fi
     }
     if (reader->rows == ROWS_ANY || reader->apart[reader->columns->tag[reader->row]])
         return take_event(reader, event, err);
-    take_plain(reader, event, true);
+    next_plain(reader, event, true);
     return PT_READ_EVENT;
 }
 
@@ -514,8 +539,27 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
     if (reader->rows != ROWS_SHORT || reader->row == reader->columns->len ||
         reader->apart[reader->columns->tag[reader->row]])
         return take_any(file, ret_event, err);
-    take_plain(reader, ret_event, false);
+    next_plain(reader, ret_event, false);
     return PT_READ_EVENT;
+}
+
+/* Rows of the present block that need no look by themselves. */
+static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
+{
+    struct reader *reader = ((struct pt_file_source *)source)->state;
+    const uint8_t *tag = reader->columns->tag;
+    uint32_t row = reader->row, left = reader->columns->len - row, end = row + (left < most ? left : most), count = 0;
+    if (reader->rows == ROWS_ANY)
+        return 0;
+    if (reader->rows == ROWS_SHORT)
+        while (row < end && !reader->apart[tag[row]])
+            take_plain(reader, row++, &events[count++], false);
+    else
+        while (row < end && !reader->apart[tag[row]])
+            take_plain(reader, row++, &events[count++], true);
+    reader->row = row;
+    reader->seen_event |= count > 0;
+    return count;
 }
 
 static bool has_next(void *state, struct pt_input *input)
@@ -541,6 +585,7 @@ const struct pt_format pt_format_binary = {
     .magic_len = PT_BINARY_MAGIC_LEN,
     .open = open_binary,
     .next = next,
+    .some = some,
     .has_next = has_next,
     .release = release,
     .encoder = &pt_binary_encoder,

@@ -50,6 +50,8 @@ struct pt_format {
 
     /* Of both. */
     enum pt_read (*next)(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err);
+    /* See pt_source_some; NULL: it never has several. */
+    uint32_t (*some)(struct pt_source *source, struct pt_event *events, uint32_t most);
     const struct pt_encoder *encoder; /* NULL: it cannot be written */
 };
 

@@ -104,6 +104,12 @@ enum pt_read pt_source_settle(struct pt_source *source, enum pt_read got, const 
     return got;
 }
 
+uint32_t pt_source_some(struct pt_source *source, struct pt_event *events, uint32_t most)
+{
+    bool has = source->format && source->format->some && source->ended == PT_READ_EVENT;
+    return has ? source->format->some(source, events, most) : 0;
+}
+
 struct pt_names *pt_source_names(const struct pt_source *source)
 {
     return source->names;

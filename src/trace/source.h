@@ -65,6 +65,9 @@ PT_WARN_UNUSED static inline enum pt_read pt_source_next(struct pt_source *sourc
     return __builtin_expect(got == PT_READ_EVENT, 1) ? got : pt_source_settle(source, got, err);
 }
 
+/* The next events, without clocks, as many as are at hand and at most so many. 0: pt_source_next is to be asked. */
+uint32_t pt_source_some(struct pt_source *source, struct pt_event *events, uint32_t most);
+
 /* False when the next pt_source_next would have to wait for input (a pipe): a good moment to show results. */
 bool pt_source_ready(struct pt_source *source);
 /* Waits until a live source may have something new, at most so long, and takes in what has come; a signal ends it.

@@ -298,15 +298,22 @@ static void check_place(enum pt_unit unit, uint32_t index, uint64_t line, uint64
     *before = line;
 }
 
+/* `some`: of those that are at hand, if there are any. */
+static enum pt_read read_one(struct made *made, bool some, struct pt_event *event, struct pt_err *err)
+{
+    return some && pt_source_some(made->source, event, 1) ? PT_READ_EVENT : pt_source_next(made->source, event, err);
+}
+
 /* Everything until the end; live sources are waited for. The lines of the events, without time and clock. */
-static enum pt_read read_source(struct made *made, struct pt_buf *lines, uint32_t *ret_count, struct pt_err *err)
+static enum pt_read read_source(struct made *made, bool some, struct pt_buf *lines, uint32_t *ret_count,
+                                struct pt_err *err)
 {
     struct pt_event event;
     uint64_t before = 0;
     uint32_t waits = 0;
     enum pt_read got;
     *ret_count = 0;
-    while ((got = pt_source_next(made->source, &event, err)) == PT_READ_EVENT || got == PT_READ_WAIT) {
+    while ((got = read_one(made, some, &event, err)) == PT_READ_EVENT || got == PT_READ_WAIT) {
         if (got == PT_READ_WAIT) {
             assert_true(waits++ < 10);
             pt_source_wait(made->source, UINT64_C(10000000000));
@@ -324,7 +331,7 @@ static enum pt_read read_source(struct made *made, struct pt_buf *lines, uint32_
     return got;
 }
 
-static void check_source(const struct pt_format *format, enum ending ending)
+static void check_source(const struct pt_format *format, enum ending ending, bool some)
 {
     unsigned maker = maker_of(format);
     struct made made;
@@ -335,7 +342,7 @@ static void check_source(const struct pt_format *format, enum ending ending)
     begin(&made);
     pt_buf_init(&lines);
     makers[maker].make(&made, format, ending);
-    enum pt_read end = read_source(&made, &lines, &count, &err);
+    enum pt_read end = read_source(&made, some, &lines, &count, &err);
     assert_ptr_equal(pt_source_format(made.source), format);
     assert_ptr_equal(pt_source_names(made.source), &made.names);
     assert_string_not_equal(pt_source_label(made.source), "");
@@ -359,14 +366,16 @@ static void test_same_events(void **state)
 {
     (void)state;
     for (uint32_t i = 0; pt_formats[i]; i++)
-        check_source(pt_formats[i], WHOLE);
+        for (int some = 0; some < 2; some++)
+            check_source(pt_formats[i], WHOLE, some);
 }
 
 static void test_losses(void **state)
 {
     (void)state;
     for (uint32_t i = 0; pt_formats[i]; i++)
-        check_source(pt_formats[i], DAMAGED);
+        for (int some = 0; some < 2; some++)
+            check_source(pt_formats[i], DAMAGED, some);
 }
 
 /* A live source that has nothing says so at once. */

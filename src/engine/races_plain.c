@@ -1,0 +1,207 @@
+/*
+ * The common events of a recorded run, many at a time: plain accesses of whole variables that are ordered after all
+ * that they could race with, and locks. Nothing is reported then, and little changes: what race/cell.c does by its
+ * lists, its records and its last writes in turn is done here in one go, and the memory that accesses to come will look
+ * at is asked for before.
+ *
+ * Guarantee: a cell is left as pt_cell_access would leave it, to the order of its lists; where that is not certain
+ * nothing is changed, and races.c goes the long way. Cost: one look at the thread's entry, where the variable's second
+ * cache line says that it was last; a write also looks at each read since the last write.
+ */
+#include <string.h>
+
+#include "engine/races.h"
+
+enum { FRESH_READS = 0, FRESH_ATOMIC_READS = 1, FRESH_WRITES = 2, FRESH_ATOMIC_WRITES = 3 };
+/* So many events before they are looked at variables are asked for, and then, by what they say, entries. */
+enum { VARS_AHEAD = 16, ENTRIES_AHEAD = 7 };
+
+/* All in which accesses that share an entry agree, in one number: place, kind, bytes, operation and order. */
+static uint64_t sort_of(const struct pt_cell_access *access)
+{
+    uint64_t sort;
+    memcpy(&sort, access, sizeof sort);
+    return sort;
+}
+_Static_assert(offsetof(struct pt_cell_access, note) == sizeof(uint64_t), "the rest comes first");
+
+static bool is_of(const struct pt_cell_seen *seen, uint64_t sort, uint32_t thread)
+{
+    return sort_of(&seen->access) == sort && pt_epoch_thread(seen->at) == thread;
+}
+
+static unsigned hint_of(uint32_t thread, bool writes)
+{
+    return (thread * 2 + writes) % RACES_HINTS;
+}
+
+/* The thread's entry of that sort, which is made where there is none; PT_CELL_END: there is no room for that. */
+static __attribute__((noinline)) uint32_t enter(struct races_var *var, uint32_t thread,
+                                                const struct pt_cell_access *access)
+{
+    struct pt_cell *cell = &var->cell;
+    uint64_t sort = sort_of(access);
+    uint32_t *slot = NULL, at;
+    if (cell->index) {
+        uint32_t home = pt_cell_home(cell, thread, access);
+        while ((at = *(slot = &cell->index[home])) != PT_CELL_END && !is_of(&cell->seen[at], sort, thread))
+            home = (home + 1) & (2 * cell->cap - 1);
+    } else {
+        for (at = cell->count; at-- > 0;)
+            if (is_of(&cell->seen[at], sort, thread))
+                break;
+    }
+    if (at == PT_CELL_END) {
+        if (cell->count == cell->cap)
+            return PT_CELL_END;
+        if (slot)
+            *slot = cell->count;
+        cell->seen[cell->count] = (struct pt_cell_seen){.access = *access};
+        at = cell->count++;
+    }
+    var->hints[hint_of(thread, access->kind & PT_CELL_WRITES)] = (uint16_t)at;
+    return at;
+}
+
+static inline uint32_t entry_of(struct races_var *var, uint32_t thread, const struct pt_cell_access *access)
+{
+    uint32_t at = var->hints[hint_of(thread, access->kind & PT_CELL_WRITES)];
+    return at < var->cell.count && is_of(&var->cell.seen[at], sort_of(access), thread) ? at
+                                                                                       : enter(var, thread, access);
+}
+
+/* Nobody has written since `over`, which is the last write: plain, and of the whole variable. `quiet` remembers it,
+ * until an access goes the long way. */
+static inline bool is_quiet(struct races_var *var)
+{
+    const struct pt_cell *cell = &var->cell;
+    if (cell->fresh[FRESH_WRITES] != PT_CELL_END || cell->fresh[FRESH_ATOMIC_WRITES] != PT_CELL_END)
+        return false;
+    if (var->quiet == cell->over && cell->over)
+        return true;
+    const struct pt_cell_written *written = cell->written;
+    if (cell->written_count != 1 || written->stamp.at != cell->over || written->atomic ||
+        written->bytes != PT_CELL_WHOLE)
+        return false;
+    var->quiet = cell->over;
+    return true;
+}
+
+static inline bool raise_read(struct races_var *var, const struct pt_hb_thread *thread,
+                              const struct pt_cell_access *access)
+{
+    struct pt_cell *cell = &var->cell;
+    uint32_t at = entry_of(var, thread->id, access);
+    if (at == PT_CELL_END)
+        return false;
+    struct pt_cell_seen *seen = &cell->seen[at];
+    seen->at = pt_hb_now(thread);
+    seen->access.note = access->note;
+    if (!seen->fresh) {
+        seen->fresh = true;
+        seen->next = cell->fresh[FRESH_READS];
+        cell->fresh[FRESH_READS] = at;
+    }
+    return true;
+}
+
+static inline bool raise_write(struct races *r, struct races_var *var, struct pt_hb_thread *thread,
+                               const struct pt_cell_access *access)
+{
+    struct pt_cell *cell = &var->cell;
+    struct pt_cell_written *written = cell->written;
+    if (cell->fresh[FRESH_ATOMIC_READS] != PT_CELL_END)
+        return false;
+    for (uint32_t i = cell->fresh[FRESH_READS]; i != PT_CELL_END; i = cell->seen[i].next)
+        if (!pt_hb_knows(thread, cell->seen[i].at))
+            return false;
+    uint32_t at = entry_of(var, thread->id, access);
+    if (at == PT_CELL_END)
+        return false;
+    for (uint32_t i = cell->fresh[FRESH_READS]; i != PT_CELL_END; i = cell->seen[i].next)
+        cell->seen[i].fresh = false;
+    cell->fresh[FRESH_READS] = PT_CELL_END;
+    cell->seen[at].at = cell->over = written->stamp.at = var->quiet = pt_hb_now(thread);
+    cell->seen[at].access.note = access->note;
+    if (written->stamp.past != thread->past) {
+        pt_vec_drop(&r->memory, written->stamp.past);
+        written->stamp.past = pt_vec_ref(&r->memory, thread->past);
+    }
+    pt_hb_tick(thread);
+    return true;
+}
+
+/* False: it may race, or is another kind of access, and nothing has changed. */
+static inline bool take_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    bool writes = event->op == PT_OP_WRITE;
+    if (event->to || event->order || event->object >= r->var_cap)
+        return false;
+    struct races_var *var = &r->vars[event->object];
+    if (!var->begun || var->part_count || !pt_hb_knows(&t->hb, var->cell.over) || !is_quiet(var))
+        return false;
+    const struct pt_cell_access access = {.place = event->loc,
+                                          .kind = writes ? PT_CELL_WRITES : PT_CELL_READS,
+                                          .bytes = PT_CELL_WHOLE,
+                                          .op = event->op,
+                                          .order = PT_HB_SEQ_CST,
+                                          .note = {r->run.events, event->stack, pt_races_lock_set(r, t)}};
+    return writes ? raise_write(r, var, &t->hb, &access) : raise_read(var, &t->hb, &access);
+}
+
+static bool is_access(const struct pt_event *event)
+{
+    return event->op == PT_OP_READ || event->op == PT_OP_WRITE;
+}
+
+/* Asks for the memory of accesses to come. A variable that is used again soon is there already. */
+static inline void look_ahead(const struct races *r, const struct pt_event *events, uint32_t left)
+{
+    const struct pt_event *far = &events[VARS_AHEAD], *near = &events[ENTRIES_AHEAD];
+    if (left > VARS_AHEAD && is_access(far) && far->object < r->var_cap && far->object != far[-1].object) {
+        __builtin_prefetch(&r->vars[far->object].cell, 1);
+        __builtin_prefetch(&r->vars[far->object].hints, 1);
+    }
+    if (left > ENTRIES_AHEAD && is_access(near) && near->object < r->var_cap) {
+        const struct races_var *var = &r->vars[near->object];
+        bool writes = near->op == PT_OP_WRITE;
+        __builtin_prefetch(&var->cell.seen[var->hints[hint_of(near->thread, writes)]], 1);
+        if (writes)
+            __builtin_prefetch(var->cell.written, 1);
+    }
+}
+
+bool pt_races_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    return take_plain(r, t, event);
+}
+
+enum pt_status pt_races_events(struct races *r, const struct pt_event *events, uint32_t count, uint32_t *ret_taken,
+                               struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    uint32_t i = 0;
+    for (; i < count && status == PT_OK; i += status == PT_OK) {
+        const struct pt_event *event = &events[i];
+        struct races_thread *t = event->thread < r->thread_cap ? &r->threads[event->thread] : NULL;
+        look_ahead(r, event, count - i);
+        bool lock = event->op == PT_OP_ACQ || event->op == PT_OP_REL;
+        if (!(is_access(event) || lock) || !t || !t->begun || t->ended || r->run.stopped) {
+            status = pt_races_event(r, event, err);
+            continue;
+        }
+        if (r->predict)
+            pt_races_predict_keep(r->predict, event);
+        r->run.events++;
+        if (lock)
+            pt_races_lock(r, t, event);
+        else if (!take_plain(r, t, event))
+            pt_races_access(r, t, event);
+        if (r->predict)
+            pt_races_predict_event(r, event);
+        if (r->run.events % RACES_WATCH_EVERY == 0)
+            pt_races_watch_memory(r);
+    }
+    *ret_taken = i;
+    return status;
+}
