@@ -529,11 +529,7 @@ bool pt_slow_look(struct pt_shadow_self *self, uintptr_t address, size_t size, v
     bool got = pt_sys_read_memory(ret, (const void *)address, size);
     take_clocks(self, &range, pt_granule_before_read);
     self->locked = range.outer;
-    for (uintptr_t granule = range.low; granule < range.high; granule += 8) {
-        pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = touched_bytes(&range, granule);
-        pt_granule_unlock(word, pt_granule_after_read(self, granule, locked_word(word), bytes));
-    }
+    give_clocks(self, &range, false);
     return got;
 }
 
@@ -553,7 +549,7 @@ void pt_slow_say(struct pt_shadow_self *self, uint32_t object, bool later, const
             pt_shadow_hooks.initial(self, object);
     }
     self->locked = range.outer;
-    give_write_clocks(self, &range);
+    give_clocks(self, &range, true);
 }
 
 /* An event like any other, for who counts them: it only has no object. */
