@@ -242,7 +242,7 @@ struct pt_explore_step {
     uint8_t size;                  /* of memory, at most 255; of objects 0 */
     uint8_t flags;                 /* enum pt_explore_step_flag */
     uint64_t object;               /* address, slot or descriptor */
-    uint64_t other;                /* mutex of a condition; size of a FREE; else 0 */
+    uint64_t other;                /* mutex of a condition; size of a FREE, or of memory above 255; else 0 */
     uint64_t value;                /* what the memory (at most 8 bytes) had before the step, for a load what it reads */
     uint32_t place;                /* index, 0: none */
     uint32_t own;                  /* how many steps the thread had before this one */
