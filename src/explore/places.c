@@ -12,7 +12,7 @@
 
 void pt_explore_places_init(struct pt_explore_places *places)
 {
-    *places = (struct pt_explore_places){0};
+    *places = (struct pt_explore_places){.limit = UINT32_MAX};
     pt_arena_init(&places->arena);
     pt_map64_init(&places->by_site);
     pt_map64_init(&places->by_key);
@@ -131,7 +131,7 @@ void pt_explore_places_write(const struct pt_explore_places *places, struct pt_e
     for (uint32_t i = 1; i < count && i < file->places_max; i++) {
         uint32_t shared = pt_map64_get(&places->by_key, list[i].key);
         uint32_t flags = atomic_load(&list[i].flags) & ~(uint32_t)(PT_EXPLORE_SHARED | PT_EXPLORE_CHOSEN);
-        if (shared != PT_NONE) {
+        if (shared < places->limit && shared != PT_NONE) {
             there[shared] = true;
             flags |= PT_EXPLORE_SHARED;
         }
@@ -139,7 +139,7 @@ void pt_explore_places_write(const struct pt_explore_places *places, struct pt_e
             flags |= PT_EXPLORE_CHOSEN;
         atomic_store(&list[i].flags, flags);
     }
-    for (uint32_t i = 0; i < places->shared_count; i++)
+    for (uint32_t i = 0; i < places->shared_count && i < places->limit; i++)
         if (!there[i])
             add_key(file, places->shared[i].key, PT_EXPLORE_SHARED);
     free(there);

@@ -27,6 +27,7 @@ struct pt_explore_places {
     struct pt_map64 by_site;
     struct pt_explore_shared *shared; /* keys of scheduling points, in the order in which they were found */
     uint32_t shared_count;
+    uint32_t limit; /* only so many of them are scheduling points; UINT32_MAX: all */
     size_t shared_cap;
     struct pt_map64 by_key; /* to indices of `shared` */
     struct pt_map64 chosen; /* keys that surw weighs; any value but PT_NONE: it is one */

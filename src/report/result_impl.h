@@ -45,6 +45,9 @@ void rd_step(struct reading *r, const struct pt_json_node *object, const char *w
 void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* result_check.c: one of the findings of a built-in check. */
 void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+/* result_played.c: what a finding of `explore` has beside, and the result. */
+void rd_played(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+void rd_explored(struct reading *r, const struct pt_json_node *root, struct pt_result *result);
 /* The steps of a run, as many as the list has. */
 struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, const char *where);
 /* "schedule", which need not be there. */

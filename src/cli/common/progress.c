@@ -84,6 +84,13 @@ void pt_progress_events(void *context, uint64_t events)
     show_line(progress, text);
 }
 
+void pt_progress_line(struct pt_progress *progress, const char *text)
+{
+    uint64_t now;
+    if (is_due(progress, &now))
+        show_line(progress, text);
+}
+
 void pt_progress_clear(struct pt_progress *progress)
 {
     if (!progress->shown)
