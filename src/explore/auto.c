@@ -18,7 +18,8 @@ struct mixture {
     struct pt_explore_tactic *parts[PARTS];
     struct pt_explore_base base;
     uint64_t made, rounds, longest;
-    bool exhausted, waiting; /* the plan of EXHAUSTIVE is under way */
+    bool exhausted; /* all schedules were explored */
+    bool doubtful;  /* ... which cannot be said of a program that was not under control */
 };
 
 static void stamp(struct pt_explore_plan *plan, uint32_t part)
@@ -58,7 +59,7 @@ static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *r
         count = m->parts[EXHAUSTIVE]->next(m->parts[EXHAUSTIVE], ret_plans, 1);
         struct pt_explore_progress progress;
         (void)pt_explore_exhaustive_progress(m->parts[EXHAUSTIVE], &progress);
-        m->exhausted = !count && progress.complete;
+        m->exhausted = !count && progress.complete && !m->doubtful;
         if (count)
             stamp(&ret_plans[0], EXHAUSTIVE);
         if (count || m->exhausted)
@@ -74,6 +75,7 @@ static void learn(struct pt_explore_tactic *tactic, const struct pt_explore_plan
                   const struct pt_explore_outcome *outcome)
 {
     struct mixture *m = (struct mixture *)tactic;
+    m->doubtful |= outcome->result.losses != 0;
     if (outcome->result.step_count > m->longest)
         m->longest = outcome->result.step_count;
     for (uint32_t part = 0; part < EXHAUSTIVE; part++)

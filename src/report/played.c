@@ -15,9 +15,16 @@ enum { SENTENCE = 12, SHOWN = 60, OUTPUT_LINES = 12 };
 
 /* --- text --- */
 
+/* Without the folders. */
+static const char *short_loc(const char *loc)
+{
+    const char *slash = strrchr(loc, '/');
+    return slash ? slash + 1 : loc;
+}
+
 static void put_point(const struct pt_played_point *point, struct pt_buf *buf)
 {
-    pt_buf_printf(buf, "%s", point->loc[0] ? point->loc : point->function);
+    pt_buf_printf(buf, "%s", point->loc[0] ? short_loc(point->loc) : point->function);
     if (!point->op[0])
         return;
     pt_buf_printf(buf, "%s%s%s%s", point->loc[0] || point->function[0] ? ", " : "", point->op,
@@ -44,7 +51,7 @@ void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
             pt_buf_puts(buf, last ? again ? "goes on" : "runs" : again ? "goes on to its end" : "runs to its end");
         else
             pt_buf_printf(buf, "%s to %s", again ? "goes on" : "runs",
-                          stretch->next.loc[0] ? stretch->next.loc : stretch->next.op);
+                          stretch->next.loc[0] ? short_loc(stretch->next.loc) : stretch->next.op);
     }
 }
 

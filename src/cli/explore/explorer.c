@@ -17,7 +17,7 @@
 #include "core/found.h"
 #include "core/settings.h"
 
-enum { ROUND = 16 };
+enum { ROUND = 16, SPINS = 500 };
 
 /* --- beginning --- */
 
@@ -40,6 +40,7 @@ static void make_base(struct pt_explorer *e)
     input->wishes = PT_EXPLORE_LOGS | PT_EXPLORE_PINS | (request->late ? PT_EXPLORE_LATE : 0);
     input->step_limit = request->step_limit;
     input->spurious = request->spurious;
+    input->spin_limit = SPINS;
     input->clock = UINT64_C(1700000000) * 1000000000; /* any time, the same in every run */
 }
 
