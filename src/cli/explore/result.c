@@ -109,9 +109,12 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
                           pt_words_plural(x->preemptions));
         pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
     } else {
-        pt_buf_printf(&text, "%" PRIu64 " run%s, %" PRIu64 " different schedule%s: %s", x->runs,
-                      pt_words_plural(x->runs), x->distinct, pt_words_plural(x->distinct),
-                      e->seen_count ? "" : "none failed, which says nothing about others");
+        pt_buf_printf(&text, "%" PRIu64 " run%s, %" PRIu64 " different schedule%s: ", x->runs,
+                      pt_words_plural(x->runs), x->distinct, pt_words_plural(x->distinct));
+        if (e->seen_count)
+            pt_buf_printf(&text, "%" PRIu64 " failed", e->failing);
+        else
+            pt_buf_puts(&text, "none failed, which says nothing about others");
     }
     if (x->why)
         pt_buf_printf(&text, "; not all was done: %s", x->why);
@@ -229,8 +232,7 @@ static void put_text(const struct pt_explorer *e, const struct pt_finding *findi
         pt_report_text(finding->more[i], &e->request->style, buf);
     }
     if (finding->verdict == PT_VERDICT_VIOLATED)
-        pt_words_paragraph(buf, &e->request->style, 0, 2, "%s%" PRIu64 " of them failed.", finding->message,
-                           e->failing);
+        pt_words_paragraph(buf, &e->request->style, 0, 2, "%s.", finding->message);
 }
 
 static void print(const struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
