@@ -178,16 +178,19 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
 
 static bool set_options(struct pt_explore_request *request, const struct pt_parsed *parsed)
 {
-    bool checks = false;
+    bool checks = false, only_own = false;
     request->runs = 0;
     for (uint32_t i = 0; i < parsed->option_count; i++)
         if (!set_option(request, parsed->options[i].index, parsed->options[i].argument, &checks))
             return false;
+    for (uint32_t i = 0; i < parsed->option_count; i++)
+        only_own |= parsed->options[i].index == OPT_NO_CHECKS;
     bool exhaustive = strcmp(request->strategy, "exhaustive") == 0;
     if (!request->runs)
         request->runs = exhaustive || request->time ? UINT64_MAX : DEFAULT_RUNS;
     if (!checks)
         request->checks = 1u << PT_FOUND_RACE;
+    request->predicts = !only_own;
     if (!parsed->operand_count) {
         pt_diag_usage("explore", "a program is missing");
         return false;

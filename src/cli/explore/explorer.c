@@ -14,6 +14,7 @@
 
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/explore/recorded.h"
 #include "core/found.h"
 #include "core/settings.h"
 
@@ -167,12 +168,65 @@ static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct 
     return status;
 }
 
+/* Recordings cost more than runs: where prediction was asked for all are recorded, else one of a round. */
+static void ask_for_recordings(const struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count)
+{
+    bool all = strcmp(e->request->strategy, "predict") == 0, some = strcmp(e->request->strategy, "auto") == 0;
+    if (!e->request->predicts)
+        return;
+    for (uint32_t i = 0; i < count && (all || (some && i == 0 && strcmp(plans[0].by, "exhaustive") != 0)); i++) {
+        char *name = pt_explore_recorded_name(i);
+        snprintf(plans[i].input.record, sizeof plans[i].input.record, "%s", name);
+        free(name);
+    }
+}
+
+static bool is_known(const struct pt_explorer *e, const struct pt_finding *finding)
+{
+    struct pt_finding_id id = pt_finding_id(finding);
+    for (uint32_t i = 0; i < e->predicted_count; i++)
+        if (strcmp(pt_finding_id(e->predicted[i]).text, id.text) == 0 && pt_finding_is_same(e->predicted[i], finding))
+            return true;
+    return false;
+}
+
+static bool keep_predicted(struct pt_explorer *e, struct pt_finding *finding)
+{
+    bool fresh = finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_PREDICTED && !is_known(e, finding);
+    if (fresh)
+        PT_PUSH(e->predicted, e->predicted_count, e->predicted_cap, finding);
+    return fresh;
+}
+
+/* What a run that was recorded predicts is tried next. */
+static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                           const struct pt_explore_outcome *outcome)
+{
+    if (!plan->input.record[0])
+        return;
+    struct pt_explore_recorded *recorded =
+        pt_explore_recorded_read(plan->input.record, NULL, e->request->checks | 1u << PT_FOUND_DEADLOCK, true);
+    bool kept = false;
+    pt_explore_recorded_steer(recorded, outcome, &e->places, e->tactic);
+    for (uint32_t i = 0; i < recorded->result.count; i++) {
+        struct pt_finding *finding = recorded->result.findings[i];
+        kept |= keep_predicted(e, finding);
+        for (uint32_t k = 0; k < finding->more_count; k++)
+            kept |= keep_predicted(e, finding->more[k]);
+    }
+    if (kept)
+        PT_PUSH(e->recordings, e->recording_count, e->recording_cap, recorded);
+    else
+        pt_explore_recorded_free(recorded);
+}
+
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
 {
     struct pt_explore_outcome outcomes[ROUND];
     uint32_t fresh;
     bool goes_on = e->request->keep_going;
     e->shared = e->places.shared_count;
+    ask_for_recordings(e, plans, count);
     enum pt_status status =
         pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
     for (uint32_t i = 0; i < count; i++) {
@@ -180,7 +234,10 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
             status = complain_uncontrolled(e, err);
         if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
             e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
+            read_recording(e, &plans[i], &outcomes[i]);
             count_run(e, &plans[i], &outcomes[i]);
+        } else if (plans[i].input.record[0]) {
+            (void)unlink(plans[i].input.record);
         }
         pt_explore_outcome_release(&outcomes[i]);
         pt_explore_plan_release(&plans[i]);
@@ -237,9 +294,10 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     return status;
 }
 
-bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen,
-                       const struct pt_explore_outcome *outcome, struct pt_explore_outcome *ret_outcome)
+bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen, const char *record,
+                       struct pt_explore_outcome *ret_outcome)
 {
+    const struct pt_explore_outcome *outcome = &seen->outcome;
     struct pt_explore_plan plan = {.input = seen->input, .by = "replay"};
     struct pt_err err;
     uint32_t fresh;
@@ -248,6 +306,7 @@ bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen
     plan.input.sleep = (struct pt_explore_set){0};
     plan.input.prefix_count = outcome->taken_count;
     plan.input.weight_count = 0;
+    snprintf(plan.input.record, sizeof plan.input.record, "%s", record ? record : "");
     plan.prefix = pt_xmalloc((outcome->taken_count + 1) * sizeof *plan.prefix);
     memcpy(plan.prefix, outcome->taken, outcome->taken_count * sizeof *plan.prefix);
     enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, ret_outcome, &fresh, &err);
@@ -264,6 +323,10 @@ void pt_explorer_release(struct pt_explorer *e)
         free(e->seen[i].schedule_file);
     }
     free(e->seen);
+    for (uint32_t i = 0; i < e->recording_count; i++)
+        pt_explore_recorded_free(e->recordings[i]);
+    free(e->recordings);
+    free(e->predicted);
     if (e->tactic)
         e->tactic->free(e->tactic);
     pt_explore_crew_free(e->crew);

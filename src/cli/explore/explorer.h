@@ -21,6 +21,7 @@ struct pt_explore_request {
     uint64_t step_limit;
     uint32_t jobs, spurious, preemptions; /* preemptions: UINT32_MAX: any number */
     uint32_t checks;                      /* 1 << enum pt_found_check */
+    bool predicts;                        /* recordings are predicted on, where the strategy makes some */
     bool keep_going, shrinks, late, stress, expects, quiet, json;
     int expected;
     const char *schedule_path, *result_path; /* NULL: not asked for */
@@ -41,8 +42,9 @@ struct pt_explore_seen {
     bool reproduced;
     struct pt_finding *finding; /* of its own kind (race, lifetime, property), from a recording; NULL: none */
     char *schedule_file;        /* where it was written, NULL: nowhere */
-    const char *note;           /* why it is not more, NULL */
 };
+
+struct pt_explore_recorded;
 
 struct pt_explorer {
     const struct pt_explore_request *request;
@@ -66,6 +68,12 @@ struct pt_explorer {
     bool out_of_time, interrupted;
     struct pt_progress progress;
     struct pt_program_names *names;
+    struct pt_explore_recorded **recordings; /* that findings belong to */
+    uint32_t recording_count;
+    size_t recording_cap;
+    struct pt_finding **predicted; /* by recordings, and not seen so far; each once */
+    uint32_t predicted_count;
+    size_t predicted_cap;
 };
 
 /* PT_EIO, PT_EINPUT (it is not instrumented): nothing can be said. */
@@ -73,9 +81,9 @@ enum pt_status pt_explorer_run(struct pt_explorer *explorer, const struct pt_exp
                                struct pt_err *err) PT_WARN_UNUSED;
 void pt_explorer_release(struct pt_explorer *explorer);
 
-/* The same schedule once more, exactly; true: it was done. */
-bool pt_explorer_again(struct pt_explorer *explorer, const struct pt_explore_seen *seen,
-                       const struct pt_explore_outcome *outcome, struct pt_explore_outcome *ret_outcome);
+/* The same schedule once more, exactly, recorded if `record` is not NULL; true: it was done. */
+bool pt_explorer_again(struct pt_explorer *explorer, const struct pt_explore_seen *seen, const char *record,
+                       struct pt_explore_outcome *ret_outcome);
 /* failures.c: is each of what was seen seen again, with fewer switches? Fills in the rest of them. */
 void pt_explorer_settle(struct pt_explorer *explorer);
 /* result.c: everything as a result, printed and written; the exit status. */

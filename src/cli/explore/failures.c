@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/explore/explorer.h"
+#include "cli/explore/recorded.h"
+#include "core/found.h"
 #include "explore/shrink.h"
 
 enum { SHRINKS = 400 };
@@ -54,7 +55,7 @@ static bool fails_the_same(const struct pt_explorer *e, const struct pt_explore_
 static bool reproduce(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
     struct pt_explore_outcome again;
-    if (!pt_explorer_again(e, seen, &seen->outcome, &again))
+    if (!pt_explorer_again(e, seen, NULL, &again))
         return false;
     bool same = fails_the_same(e, seen, &again);
     if (same) {
@@ -76,6 +77,24 @@ static void shrink(struct pt_explorer *e, struct pt_explore_seen *seen)
     pt_explore_shrink(&search, &seen->outcome);
 }
 
+/* What the program's own checks saw is told by a recording of the same run. */
+static void record(struct pt_explorer *e, struct pt_explore_seen *seen)
+{
+    bool race = seen->failure.kind == PT_EXPLORE_FAILS_RACE, lifetime = seen->failure.kind == PT_EXPLORE_FAILS_LIFETIME;
+    struct pt_explore_outcome again;
+    char *path = pt_explore_recorded_name(PT_EXPLORE_JOBS);
+    if ((race || lifetime) && pt_explorer_again(e, seen, path, &again)) {
+        struct pt_explore_recorded *recorded =
+            pt_explore_recorded_read(path, NULL, 1u << (race ? PT_FOUND_RACE : PT_FOUND_LIFETIME), false);
+        struct pt_finding *finding = recorded->result.count ? recorded->result.findings[0] : NULL;
+        if (finding && finding->verdict == PT_VERDICT_VIOLATED)
+            seen->finding = finding;
+        PT_PUSH(e->recordings, e->recording_count, e->recording_cap, recorded);
+        pt_explore_outcome_release(&again);
+    }
+    free(path);
+}
+
 static void settle_one(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
     e->places.limit = seen->shared;
@@ -84,6 +103,8 @@ static void settle_one(struct pt_explorer *e, struct pt_explore_seen *seen)
         shrink(e, seen);
         seen->reproduced = reproduce(e, seen);
     }
+    if (seen->reproduced)
+        record(e, seen);
     e->places.limit = UINT32_MAX;
 }
 

@@ -109,8 +109,8 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
                           pt_words_plural(x->preemptions));
         pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
     } else {
-        pt_buf_printf(&text, "%" PRIu64 " run%s, %" PRIu64 " different schedule%s: ", x->runs,
-                      pt_words_plural(x->runs), x->distinct, pt_words_plural(x->distinct));
+        pt_buf_printf(&text, "%" PRIu64 " run%s, %" PRIu64 " different schedule%s: ", x->runs, pt_words_plural(x->runs),
+                      x->distinct, pt_words_plural(x->distinct));
         if (e->seen_count)
             pt_buf_printf(&text, "%" PRIu64 " failed", e->failing);
         else
@@ -235,6 +235,15 @@ static void put_text(const struct pt_explorer *e, const struct pt_finding *findi
         pt_words_paragraph(buf, &e->request->style, 0, 2, "%s.", finding->message);
 }
 
+/* Of what recordings showed the schedule is told already. */
+static void put_others(const struct pt_explorer *e, const struct pt_result *result, struct pt_buf *buf)
+{
+    for (uint32_t i = 1; i < result->count; i++) {
+        pt_buf_puts(buf, "\n");
+        pt_report_text(result->findings[i], &e->request->style, buf);
+    }
+}
+
 static void print(const struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
 {
     struct pt_buf text, json;
@@ -246,6 +255,7 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
         (void)pt_output(&json);
     } else if (!e->request->quiet) {
         put_text(e, finding, &text);
+        put_others(e, result, &text);
         fputs(text.text, stdout);
         fflush(stdout);
     }
@@ -253,6 +263,21 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
         pt_diag_error(&err);
     pt_buf_release(&text);
     pt_buf_release(&json);
+}
+
+/* After the schedules: what recordings of failing runs showed, and what others predict. */
+static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules, uint32_t *ret_count)
+{
+    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + e->predicted_count + 1, sizeof *list);
+    uint32_t count = 0;
+    list[count++] = schedules;
+    for (uint32_t i = 0; i < e->seen_count; i++)
+        if (e->seen[i].finding)
+            list[count++] = e->seen[i].finding;
+    for (uint32_t i = 0; i < e->predicted_count; i++)
+        list[count++] = e->predicted[i];
+    *ret_count = count;
+    return list;
 }
 
 int pt_explorer_report(struct pt_explorer *e)
@@ -268,14 +293,15 @@ int pt_explorer_report(struct pt_explorer *e)
                                .source_roots = folder ? source_roots : NULL,
                                .explored = explored,
                                .threads = e->threads,
-                               .findings = &finding,
-                               .count = 1};
+                               .findings = NULL};
+    result.findings = list_findings(e, finding, &result.count);
     print(e, finding, &result);
     static const int statuses[] = {[PT_VERDICT_HOLDS] = PT_EXIT_HOLDS,
                                    [PT_VERDICT_VIOLATED] = PT_EXIT_VIOLATED,
                                    [PT_VERDICT_UNKNOWN] = PT_EXIT_UNKNOWN,
                                    [PT_VERDICT_ERROR] = PT_EXIT_BAD};
-    int status = statuses[finding->verdict];
+    int status = statuses[pt_result_verdict(&result)];
+    free(result.findings);
     pt_finding_free(finding);
     pt_arena_release(&arena);
     free(folder);
