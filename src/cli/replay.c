@@ -3,6 +3,7 @@
  * that the run was the same only if every stretch ended at the place that the file names. The cost is one run.
  */
 #include <errno.h>
+#include <signal.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,11 @@
 #include "explore/schedule.h"
 #include "report/json_writer.h"
 
-enum { OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
+enum { OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
 static const struct pt_option options_table[] = {
+    [OPT_GDB] = {"gdb", 0, NULL, NULL,
+                 "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
@@ -35,7 +38,7 @@ struct replay {
     const char *path, *result_path;
     const char *const *arguments;
     uint64_t timeout;
-    bool quiet;
+    bool quiet, gdb;
     struct pt_explore_schedule schedule;
     struct pt_explore_places places;
     struct pt_explore_crew *crew;
@@ -65,18 +68,105 @@ static bool asks_for(const struct replay *r, const char *word)
     return strncmp(r->schedule.ends, word, strlen(word)) == 0;
 }
 
-static enum pt_status play(struct replay *r, struct pt_err *err)
+/* What both ways of running it start from. */
+static void prepare(struct replay *r, struct pt_explore_plan *ret_plan)
 {
     const char *before = getenv(PT_OPTIONS_ENV);
-    struct pt_explore_plan plan = {.input = r->schedule.input, .prefix = r->schedule.stretches, .by = "replay"};
-    uint32_t fresh;
+    *ret_plan = (struct pt_explore_plan){.input = r->schedule.input, .prefix = r->schedule.stretches, .by = "replay"};
     pt_buf_printf(&r->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
                   before ? before : "", asks_for(r, "race"), asks_for(r, "lifetime"));
-    struct pt_explore_setup setup = {
-        .path = r->path, .arguments = r->arguments, .options = r->options.text, .own_streams = true};
     for (uint32_t i = 0; i < r->schedule.shared_count; i++)
         (void)pt_explore_places_share(&r->places, r->schedule.shared[i], r->schedule.variables[i]);
-    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_PINS;
+    ret_plan->input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_PINS;
+}
+
+static struct pt_explore_setup setup_of(const struct replay *r)
+{
+    return (struct pt_explore_setup){
+        .path = r->path, .arguments = r->arguments, .options = r->options.text, .own_streams = true};
+}
+
+/* Step at which the last stretch begins, from 1 on. */
+static uint64_t last_switch(const struct pt_explore_schedule *schedule)
+{
+    uint64_t step = 1;
+    for (uint32_t i = 0; i + 1 < schedule->stretch_count; i++)
+        step += schedule->stretches[i].steps;
+    return step;
+}
+
+/* gdb with what has to come before the program's own arguments; the caller frees it. */
+static const char **gdb_command(const struct replay *r, const char *file, const char *options)
+{
+    const char *const fixed[] = {"gdb",    "-q",
+                                 "-ex",    file,
+                                 "-ex",    options,
+                                 "-ex",    "set disable-randomization on",
+                                 "-ex",    "set breakpoint pending on",
+                                 "-ex",    "break __portent_explore_stop",
+                                 "-ex",    "run",
+                                 "--args", r->path};
+    size_t own = sizeof fixed / sizeof *fixed, count = 0;
+    while (r->arguments[count])
+        count++;
+    const char **command = pt_xcalloc(own + count + 1, sizeof *command);
+    memcpy(command, fixed, sizeof fixed);
+    for (size_t i = 1; i < count; i++)
+        command[own + i - 1] = r->arguments[i];
+    return command;
+}
+
+static enum pt_status wait_for_gdb(const char **command, struct pt_err *err)
+{
+    int end = 0;
+    signal(SIGINT, SIG_IGN); /* Ctrl-C is gdb's */
+    pid_t process = fork();
+    if (process == 0) {
+        signal(SIGINT, SIG_DFL);
+        execvp("gdb", (char *const *)(uintptr_t)command);
+        _exit(127);
+    }
+    while (process > 0 && waitpid(process, &end, 0) < 0 && errno == EINTR)
+        ;
+    if (process < 0 || (WIFEXITED(end) && WEXITSTATUS(end) == 127))
+        return pt_err_set(err, PT_EIO, "gdb cannot be started");
+    return PT_OK;
+}
+
+/* The memory file is ours: we wait for gdb, whose terminal it is. */
+static enum pt_status debug(struct replay *r, struct pt_err *err)
+{
+    struct pt_explore_plan plan;
+    struct pt_explore_program *program;
+    struct pt_buf file, options;
+    prepare(r, &plan);
+    struct pt_explore_setup setup = setup_of(r);
+    enum pt_status status = pt_explore_program_new(&setup, &program, err);
+    if (status != PT_OK)
+        return status;
+    plan.input.wishes |= PT_EXPLORE_PATIENT;
+    plan.input.stop_at = last_switch(&r->schedule);
+    pt_explore_places_write(&r->places, pt_explore_program_file(program));
+    pt_buf_init(&file);
+    pt_buf_init(&options);
+    pt_buf_puts(&file, "set environment " PT_EXPLORE_ENV " ");
+    pt_explore_program_lend(program, &plan, &file);
+    pt_buf_printf(&options, "set environment %s %s", PT_OPTIONS_ENV, r->options.text);
+    const char **command = gdb_command(r, file.text, options.text);
+    status = wait_for_gdb(command, err);
+    free(command);
+    pt_buf_release(&file);
+    pt_buf_release(&options);
+    pt_explore_program_free(program);
+    return status;
+}
+
+static enum pt_status play(struct replay *r, struct pt_err *err)
+{
+    struct pt_explore_plan plan;
+    uint32_t fresh;
+    prepare(r, &plan);
+    struct pt_explore_setup setup = setup_of(r);
     enum pt_status status = pt_explore_crew_new(&setup, 1, r->timeout, &r->crew, err);
     if (status == PT_OK)
         status = pt_explore_crew_round(r->crew, &r->places, &plan, 1, NULL, NULL, &r->outcome, &fresh, err);
@@ -162,6 +252,7 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
         if (parsed->options[i].index == OPT_RESULT)
             r->result_path = argument;
         r->quiet |= parsed->options[i].index == OPT_QUIET;
+        r->gdb |= parsed->options[i].index == OPT_GDB;
     }
     if (parsed->operand_count < 2) {
         pt_diag_usage("replay", parsed->operand_count ? "a program is missing" : "a schedule is missing");
@@ -190,14 +281,16 @@ static int run(const struct pt_parsed *parsed)
     r.arguments = arguments;
     pt_explore_places_init(&r.places);
     pt_buf_init(&r.options);
-    status = play(&r, &err);
-    if (status == PT_OK) {
+    status = r.gdb ? debug(&r, &err) : play(&r, &err);
+    if (status == PT_OK && !r.gdb) {
         judge(&r);
         if (!r.quiet)
             say(&r);
         status = write_result(&r, &err);
     }
-    exit_status = !is_same(&r) ? PT_EXIT_UNKNOWN : r.ended_so ? PT_EXIT_VIOLATED : PT_EXIT_HOLDS;
+    exit_status = PT_EXIT_HOLDS;
+    if (!r.gdb)
+        exit_status = !is_same(&r) ? PT_EXIT_UNKNOWN : r.ended_so ? PT_EXIT_VIOLATED : PT_EXIT_HOLDS;
     if (status != PT_OK) {
         pt_diag_error(&err);
         exit_status = PT_EXIT_BAD;
@@ -222,7 +315,8 @@ const struct pt_command pt_command_replay = {
         "Runs PROGRAM under the schedule of a file that 'portent explore -o' wrote. Input and output are the "
         "program's. Says on standard error whether it was the same run with the same end, or where it became another "
         "one, because the program or its input has changed.\n\n"
-        "Exit status: 1 it failed as the schedule says, 0 the same run ended otherwise, 3 it became another run, 2 bad "
+        "Exit status: with --gdb 0; else 1 it failed as the schedule says, 0 the same run ended otherwise, 3 it became "
+        "another run, 2 bad "
         "usage or input.",
     .options = options_table,
     .run = run,

@@ -24,7 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "core/channel.h"
 #include "core/settings.h"
@@ -195,6 +194,18 @@ static char **make_environment(int file, const char *options)
     return made;
 }
 
+static void confine(uint32_t processors)
+{
+    cpu_set_t allowed, some;
+    CPU_ZERO(&some);
+    if (!processors || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    for (uint32_t i = 0; i < CPU_SETSIZE && (uint32_t)CPU_COUNT(&some) < processors; i++)
+        if (CPU_ISSET(i, &allowed))
+            CPU_SET(i, &some);
+    (void)sched_setaffinity(0, sizeof some, &some);
+}
+
 /* In the child: nothing here allocates. */
 static _Noreturn void become(const struct pt_explore_setup *setup, char **environment, int file, int input, int output,
                              pid_t parent)
@@ -213,6 +224,7 @@ static _Noreturn void become(const struct pt_explore_setup *setup, char **enviro
     }
     if (file >= 0)
         (void)fcntl(file, F_SETFD, 0);
+    confine(setup->processors);
     signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
@@ -450,6 +462,13 @@ enum pt_status pt_explore_program_run(struct pt_explore_program *p, const struct
     read_outcome(p, plan, p->runs, &outcome);
     *ret_outcome = outcome;
     return PT_OK;
+}
+
+void pt_explore_program_lend(struct pt_explore_program *p, const struct pt_explore_plan *plan, struct pt_buf *ret_value)
+{
+    write_plan(p, plan, 1);
+    atomic_store_explicit(&p->file->command, 1, memory_order_release);
+    pt_buf_printf(ret_value, "/proc/%ld/fd/%d", (long)getpid(), p->file_fd);
 }
 
 enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,

@@ -2,6 +2,7 @@
 #ifndef PT_EXPLORE_PROGRAM_H
 #define PT_EXPLORE_PROGRAM_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "explore/outcome.h"
 
@@ -12,9 +13,10 @@ struct pt_explore_setup {
     const char *const *arguments; /* argv, then NULL */
     const char *options;          /* PORTENT_OPTIONS */
     bool serves;                  /* fork server; false: one process is one run */
-    bool own_streams; /* input, output and error are those of the tool; else output is kept, and input is the
-                         tool's if that is a file, from its beginning in each run */
-    uint32_t job;     /* its number, for the processor that it runs on */
+    bool own_streams;    /* input, output and error are those of the tool; else output is kept, and input is the
+                            tool's if that is a file, from its beginning in each run */
+    uint32_t job;        /* its number, for the processor that it runs on */
+    uint32_t processors; /* without control: it may use so many; 0: all */
 };
 
 enum pt_status pt_explore_program_new(const struct pt_explore_setup *setup, struct pt_explore_program **ret_program,
@@ -32,6 +34,10 @@ enum pt_status pt_explore_program_run(struct pt_explore_program *program, const 
                                       struct pt_err *err) PT_WARN_UNUSED;
 /* Another thread says: end the run that goes on. */
 void pt_explore_program_interrupt(struct pt_explore_program *program);
+/* Writes a plan for a process that somebody else starts, a debugger for instance: it is to find what is appended to
+ * `ret_value` in PT_EXPLORE_ENV, as long as this process lives. */
+void pt_explore_program_lend(struct pt_explore_program *program, const struct pt_explore_plan *plan,
+                             struct pt_buf *ret_value);
 /* One run without any control, as `wait_status`; `*ret_output` (may be NULL) as in an outcome, the caller frees it. */
 enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,
                                         bool *ret_timed_out, char **ret_output, struct pt_err *err) PT_WARN_UNUSED;
