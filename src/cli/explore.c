@@ -12,6 +12,7 @@
 #include "cli/common/diag.h"
 #include "cli/explore/explorer.h"
 #include "cli/run/launch.h"
+#include "core/delay.h"
 #include "core/found.h"
 
 #define STRATEGIES          "auto random pct surw predict exhaustive"
@@ -36,6 +37,7 @@ enum {
     OPT_SPURIOUS,
     OPT_TIMEOUTS,
     OPT_PREEMPTIONS,
+    OPT_STRESS,
     OPT_NO_SHRINK,
     OPT_SCHEDULE,
     OPT_RESULT,
@@ -75,6 +77,11 @@ static const struct pt_option options_table[] = {
     [OPT_PREEMPTIONS] = {"preemptions", 0, "K", NULL,
                          "of exhaustive: only schedules that take the turn at most K times from a thread that could go "
                          "on"},
+    [OPT_STRESS] = {"stress", 0, "SHARE", NULL,
+                    "no control: threads run at the same time, with pauses at random before they synchronise, for at "
+                    "most this share of each thread's time (default: " PT_DELAY_STANDARD
+                    "); for programs that control cannot handle",
+                    .optional = true},
     [OPT_NO_SHRINK] = {"no-shrink", 0, NULL, NULL, "show a failing schedule as it was found"},
     [OPT_SCHEDULE] = {NULL, 'o', "FILE.schedule", NULL,
                       "write the failing schedule there, for 'portent replay'; others to FILE-2.schedule and so on"},
@@ -152,6 +159,10 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
         ok = set_number("preemptions", argument, 1000000, &number);
         request->preemptions = (uint32_t)number;
         break;
+    case OPT_STRESS:
+        request->stress = true;
+        request->delay = argument;
+        break;
     case OPT_NO_SHRINK:
         request->shrinks = false;
         break;
@@ -193,6 +204,16 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
     request->predicts = !only_own;
     if (!parsed->operand_count) {
         pt_diag_usage("explore", "a program is missing");
+        return false;
+    }
+    if (request->stress && (request->jobs > 1 || request->schedule_path || exhaustive)) {
+        pt_diag_usage("explore", "--stress has no schedules: not with --jobs, -o or '--strategy exhaustive'");
+        return false;
+    }
+    struct pt_delay_budget budget;
+    if (request->delay && !pt_delay_parse((struct pt_span){request->delay, strlen(request->delay)}, &budget)) {
+        pt_diag_usage("explore", "--stress takes a share of the time, such as 5%%, or seconds, such as 0.2; not '%s'",
+                      request->delay);
         return false;
     }
     if (request->preemptions != UINT32_MAX && !exhaustive) {

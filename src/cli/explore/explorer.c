@@ -15,6 +15,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
 #include "cli/explore/recorded.h"
+#include "cli/explore/stress.h"
 #include "core/found.h"
 #include "core/settings.h"
 
@@ -115,7 +116,7 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
     PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
 }
 
-static void count_run(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
 {
     if (outcome->result.end == PT_EXPLORE_REDUNDANT)
         e->redundant++;
@@ -127,7 +128,7 @@ static void count_run(struct pt_explorer *e, const struct pt_explore_plan *plan,
     if (!pt_explore_outcome_counts(outcome))
         return;
     uint32_t *at = pt_map64_at(&e->schedules, hash_schedule(outcome));
-    e->distinct += *at == PT_NONE;
+    e->distinct += *at == PT_NONE && !e->request->stress;
     *at = 1;
     e->runs++;
     e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL;
@@ -149,7 +150,7 @@ static bool stops(void *context, const struct pt_explore_outcome *outcome)
     return pt_explore_failure(outcome, &e->expected, &nowhere).kind != PT_EXPLORE_FAILS_NONE;
 }
 
-static void show_progress(struct pt_explorer *e)
+void pt_explorer_show(struct pt_explorer *e)
 {
     char text[200];
     uint64_t time = pt_progress_now();
@@ -235,7 +236,7 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
         if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
             e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
             read_recording(e, &plans[i], &outcomes[i]);
-            count_run(e, &plans[i], &outcomes[i]);
+            pt_explorer_count(e, &plans[i], &outcomes[i]);
         } else if (plans[i].input.record[0]) {
             (void)unlink(plans[i].input.record);
         }
@@ -245,7 +246,7 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
     return status;
 }
 
-static bool goes_on(struct pt_explorer *e)
+bool pt_explorer_goes_on(struct pt_explorer *e)
 {
     e->interrupted = pt_interrupted();
     e->out_of_time = e->request->time && pt_progress_now() - e->started >= e->request->time;
@@ -256,14 +257,14 @@ static bool goes_on(struct pt_explorer *e)
 static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
-    while (status == PT_OK && goes_on(e)) {
+    while (status == PT_OK && pt_explorer_goes_on(e)) {
         struct pt_explore_plan plans[ROUND];
         uint64_t left = e->request->runs - e->runs;
         uint32_t count = e->tactic->next(e->tactic, plans, left < ROUND ? (uint32_t)left : ROUND);
         if (!count)
             break;
         status = do_round(e, plans, count, err);
-        show_progress(e);
+        pt_explorer_show(e);
     }
     pt_progress_clear(&e->progress);
     return status;
@@ -283,13 +284,13 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     make_base(e);
     e->tactic = make_tactic(e);
     enum pt_status status = find_ordinary(e, err);
-    if (status == PT_OK)
+    if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
     pt_interrupt_catch();
     e->started = pt_progress_now();
     if (status == PT_OK)
-        status = do_runs(e, err);
-    if (status == PT_OK)
+        status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);
+    if (status == PT_OK && !request->stress)
         pt_explorer_settle(e);
     return status;
 }

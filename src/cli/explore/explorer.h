@@ -81,6 +81,11 @@ enum pt_status pt_explorer_run(struct pt_explorer *explorer, const struct pt_exp
                                struct pt_err *err) PT_WARN_UNUSED;
 void pt_explorer_release(struct pt_explorer *explorer);
 
+/* For stress.c: whether another run is due; one that was done; how far it is. */
+bool pt_explorer_goes_on(struct pt_explorer *explorer);
+void pt_explorer_count(struct pt_explorer *explorer, const struct pt_explore_plan *plan,
+                       struct pt_explore_outcome *outcome);
+void pt_explorer_show(struct pt_explorer *explorer);
 /* The same schedule once more, exactly, recorded if `record` is not NULL; true: it was done. */
 bool pt_explorer_again(struct pt_explorer *explorer, const struct pt_explore_seen *seen, const char *record,
                        struct pt_explore_outcome *ret_outcome);

@@ -53,8 +53,8 @@ static const char *const *list_losses(const struct pt_explorer *e, struct pt_are
  */
 static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress *ret_progress, const char **ret_why)
 {
-    bool asked = strcmp(e->request->strategy, "exhaustive") == 0;
-    bool has = pt_explore_progress(e->tactic, ret_progress);
+    bool asked = strcmp(e->request->strategy, "exhaustive") == 0 && !e->request->stress;
+    bool has = !e->request->stress && pt_explore_progress(e->tactic, ret_progress);
     *ret_why = NULL;
     if (has && ret_progress->complete && !e->losses)
         return true;
@@ -109,8 +109,11 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
                           pt_words_plural(x->preemptions));
         pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
     } else {
-        pt_buf_printf(&text, "%" PRIu64 " run%s, %" PRIu64 " different schedule%s: ", x->runs, pt_words_plural(x->runs),
-                      x->distinct, pt_words_plural(x->distinct));
+        pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
+        if (x->stress)
+            pt_buf_puts(&text, " without control: ");
+        else
+            pt_buf_printf(&text, ", %" PRIu64 " different schedule%s: ", x->distinct, pt_words_plural(x->distinct));
         if (e->seen_count)
             pt_buf_printf(&text, "%" PRIu64 " failed", e->failing);
         else
@@ -154,7 +157,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
 {
     struct pt_buf text, ends;
     struct pt_err err;
-    if (!e->request->schedule_path)
+    if (!e->request->schedule_path || e->request->stress)
         return;
     pt_buf_init(&text);
     pt_buf_init(&ends);
