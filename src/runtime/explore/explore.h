@@ -16,7 +16,7 @@
 #include "core/explore.h"
 #include "core/site.h"
 
-extern bool pt_explore_on; /* this process does a controlled run; set before main */
+extern bool pt_explore_on; /* this process does a controlled run; set before main; not in its children */
 
 /* What an object is, where that decides whether a thread can go on. */
 enum pt_explore_what {
@@ -24,6 +24,7 @@ enum pt_explore_what {
     PT_EXPLORE_IS_MUTEX, /* pthread_mutex_t, mtx_t */
     PT_EXPLORE_IS_SPIN,
     PT_EXPLORE_IS_RWLOCK,
+    PT_EXPLORE_IS_POLL, /* a list for poll, of `other` entries */
 };
 
 /* What a thread is about to do. */
@@ -74,6 +75,11 @@ uint32_t pt_explore_wakes(const void *object, uint32_t count);
 /* The caller is at a barrier for so many; true: it is the last. */
 bool pt_explore_arrives(const void *barrier, uint32_t count);
 
+/* A descriptor of which all ends are this process's, as long as it does not fork. */
+void pt_explore_made(int fd);
+/* The process makes a copy of itself; and in that copy. */
+void pt_explore_forks(void);
+void pt_explore_forked(void);
 /* Around a call that may block in the kernel and is not played. */
 void pt_explore_away(const struct pt_site *site);
 void pt_explore_back(const struct pt_site *site);

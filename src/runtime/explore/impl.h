@@ -71,6 +71,8 @@ extern struct pt_explore_run pt_run;
 
 /* wait.c: fills `enabled`, `yields` and `chosen`. False: nobody can go on. */
 bool pt_wait_look(void);
+/* What it waits for may come from outside of the process. */
+bool pt_wait_is_outside(uint32_t slot);
 /* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */
 uint32_t pt_wait_owner(uint32_t slot);
 /* It was taken: what it takes with it, and the time that has passed. */

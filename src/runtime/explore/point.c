@@ -206,5 +206,6 @@ void pt_explore_back(const struct pt_site *site)
     uint32_t slot = pt_explore_slot();
     if (slot == PT_EXPLORE_NO_SLOT || pt_run.slots[slot].state != PT_EXPLORE_AWAY)
         return;
+    pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, site);
     pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_FOREIGN, .site = site});
 }

@@ -168,6 +168,19 @@ void pt_explore_released(uint32_t slot)
     pt_spin_unlock(&pt_run.lock);
 }
 
+void pt_explore_forks(void)
+{
+    if (pt_explore_slot() != PT_EXPLORE_NO_SLOT)
+        pt_explore_lost(PT_EXPLORE_LOST_FORKED, NULL);
+}
+
+/* The only thread of the copy goes its own way. */
+void pt_explore_forked(void)
+{
+    own_slot = 0;
+    pt_explore_on = false;
+}
+
 void pt_explore_named(uint32_t slot, const char *name)
 {
     if (slot != PT_EXPLORE_NO_SLOT)

@@ -122,7 +122,7 @@ static bool is_awaited(void)
         return true;
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
         if (pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY &&
-            pt_run.next[slot].kind == PT_EXPLORE_DESCRIPTOR)
+            pt_wait_is_outside(slot))
             return true;
     return false;
 }

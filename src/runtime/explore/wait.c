@@ -188,10 +188,53 @@ bool pt_explore_arrives(const void *barrier, uint32_t count)
 
 /* ---- looking ---- */
 
-static bool is_readable(const struct pt_explore_step *next)
+enum { OWN = 1024 };
+static uint64_t own_files[OWN / 64]; /* descriptors whose other ends are this process's, too */
+
+void pt_explore_made(int fd)
 {
-    struct pollfd poll = {.fd = (int)next->object, .events = (short)next->other};
-    return pt_sys_poll(&poll, 1, 0) != 0;
+    if (fd >= 0 && fd < OWN)
+        own_files[fd / 64] |= UINT64_C(1) << fd % 64;
+}
+
+static bool is_own(int fd)
+{
+    return fd >= 0 && fd < OWN && own_files[fd / 64] >> fd % 64 & 1 &&
+           !(pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1);
+}
+
+static struct pollfd *list_of(uint32_t slot, unsigned *ret_count)
+{
+    *ret_count = (unsigned)pt_run.next[slot].other;
+    return (struct pollfd *)pt_run.next[slot].object;
+}
+
+/* Without events it does not wait. */
+static bool is_ready(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    struct pollfd one = {.fd = (int)next->object, .events = (short)next->other}, *list = &one;
+    unsigned count = 1;
+    if (pt_run.slots[slot].what == PT_EXPLORE_IS_POLL)
+        list = list_of(slot, &count);
+    else if (!one.events)
+        return true;
+    return pt_sys_poll(list, count, 0) != 0;
+}
+
+bool pt_wait_is_outside(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    unsigned count = 0;
+    if (next->kind != PT_EXPLORE_DESCRIPTOR)
+        return false;
+    if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
+        return !is_own((int)next->object);
+    const struct pollfd *list = list_of(slot, &count);
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].fd >= 0 && !is_own(list[i].fd))
+            return true;
+    return false;
 }
 
 /* It has what it waits for. */
@@ -218,7 +261,7 @@ static bool has_all(uint32_t slot)
     case PT_EXPLORE_ONCE:
         return once_lets(object);
     case PT_EXPLORE_DESCRIPTOR:
-        return is_readable(next);
+        return is_ready(slot);
     case PT_EXPLORE_SLEEP:
         return pt_run.clock >= it->deadline;
     default:

@@ -358,6 +358,11 @@ int pt_sys_fstat(int fd, struct stat *ret_about)
     return (int)call(SYS_fstat, fd, (long)ret_about, 0, 0, 0, 0);
 }
 
+int pt_sys_descriptor_flags(int fd)
+{
+    return (int)call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+}
+
 void pt_sys_descriptor_text(int fd, char *out, size_t room)
 {
     char path[40] = "/proc/self/fd/", digits[12];

@@ -79,6 +79,7 @@ struct pollfd;
 bool pt_sys_same_file(const char *a, const char *b);
 int pt_sys_lstat(const char *path, struct stat *ret_about);
 int pt_sys_fstat(int fd, struct stat *ret_about);
+int pt_sys_descriptor_flags(int fd); /* of F_GETFL */
 /* What /proc calls a descriptor; "" when that is not known. */
 void pt_sys_descriptor_text(int fd, char *out, size_t room);
 int pt_sys_open(const char *path);
