@@ -9,11 +9,12 @@
 
 static int numbers[] = {1, 2, 3, 4};
 static int *_Atomic data = numbers;
-static _Atomic int sum;
+static _Atomic int sum, closed;
 
 static void clean_up(void)
 {
     data = NULL;
+    closed = 1;
 }
 
 static void *worker(void *unused)
