@@ -2,9 +2,8 @@
 """Do the programs of the catalogue have their bugs, and are their twins correct? check_catalogue.py [NAME...] [--by WAY]... [--runs N]
 
 Without Portent. `shake` (shake.c): within N runs (default 400) under random delays each program shows its bug in the way that its head says,
-and its twin never fails. `tsan`: ThreadSanitizer finds no race in a twin. `stress`: how many of N plain runs (default 300) fail, as a table;
-`chaos`: the same under `rr record --chaos`, where rr can run. A long check of the catalogue itself, not part of `make check`; the last line
-is `check-catalogue: N passed, M failed`.
+and its twin never fails. `tsan`: ThreadSanitizer finds no race in a twin. `stress`: how many of N plain runs (default 300) fail, as a list.
+A long check of the catalogue itself, not part of `make check`; the last line is `check-catalogue: N passed, M failed`.
 """
 import argparse
 import concurrent.futures
@@ -55,6 +54,8 @@ def by_shake(programs, folder, runs, pool):
 
 
 def sanitized(program, path):
+    if program.name.startswith("c11_"):  # it does not know thrd_create
+        return None
     for _ in range(3):
         done = subprocess.run([path], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
                               env={**os.environ, "TSAN_OPTIONS": "exitcode=77"})

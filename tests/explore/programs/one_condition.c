@@ -48,8 +48,11 @@ static void *consumer(void *unused)
 int main(void)
 {
     pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         threads[i] = start(i % 2 ? consumer : producer, NULL);
+        if (i == 1)
+            usleep(3000);
+    }
     for (int i = 0; i < 4; i++)
         join(threads[i]);
     return 0;
