@@ -252,6 +252,26 @@ def explore(program, limit=None):
     return answer_of(ends)
 
 
+def outcomes_within(program, preemptions):
+    """The outcomes of schedules with at most so many switches away from a thread that could have gone on. None is one: stuck."""
+    first = State(program)
+    seen, stack, found = {}, [(first, None, 0)], set()
+    while stack:
+        state, current, used = stack.pop()
+        ready = [thread for thread in range(len(state.at)) if state.enabled(thread)]
+        if not ready:
+            found.add(state.outcome())
+        for thread in ready:
+            cost = used + (current in ready and thread != current)
+            after = state.copy()
+            after.step(thread)
+            key = (after.key(), thread)
+            if cost <= preemptions and seen.get(key, preemptions + 1) > cost:
+                seen[key] = cost
+                stack.append((after, thread, cost))
+    return found
+
+
 def enumerate_all(program):
     """The same by all interleavings, without any such thought: for --selftest."""
     ends = {}
@@ -290,6 +310,9 @@ def selftest(programs, cases):
         program, answer, text = random_program("selftest", number, 30)
         if sum(map(len, program.threads)) <= 14 and enumerate_all(program) != answer:
             print(f"FAILED {answer} {enumerate_all(program)}\n{text}")
+            failed += 1
+        elif outcomes_within(program, 99) - {0} != set(answer.masks) | ({None} if answer.stuck else set()):
+            print(f"FAILED {answer} {outcomes_within(program, 99)}\n{text}")
             failed += 1
     print(f"brute: {len(programs) + cases - failed} passed, {failed} failed")
     return 1 if failed else 0

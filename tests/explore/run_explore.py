@@ -3,8 +3,8 @@
 
 Each program of programs/ is compiled by `portent cc` or `portent c++`, with its bug and as its correct twin. `explore -n 300 --seed S` must
 find the bug with each of N seeds (default 1), in the way that the head says; on the twin nothing is found, races and deadlocks included. The
-failing schedule is replayed several times: same status, same output; so it is after the program was compiled again with comments and
-lines added. --table says how many runs each strategy needed (median over the seeds) and how many of 300 plain runs fail, for docs/explore.md. The
+failing schedule is replayed several times: same status, same output; so it is after some of the programs were compiled again with
+comments and lines added. --table says how many runs each strategy needed (median over the seeds) and how many of 300 plain runs fail, for docs/explore.md. The
 last line is `explore: N passed, M failed`; what is counted is a program with one seed, a twin, and the replays of a program.
 """
 import argparse
@@ -89,16 +89,16 @@ def guarded(function, *arguments):
         return f"{type(failure).__name__} {failure}"
 
 
-def one(portent, program, paths, changed, folder, options):
-    """What is to be said of a program: (what, None or what is wrong)s."""
+def one(portent, program, binaries, fixed, folder, options):
+    """What is to be said of a program, whose first binary is that which is explored: (what, None or what is wrong)s."""
     said, schedule = [], os.path.join(folder, program.name + ".schedule")
     strategy = options.strategy[0] if options.strategy else "auto"
     for seed in range(1, options.seeds + 1):
         target = schedule if seed == 1 else os.path.join(folder, f"{program.name}.{seed}.schedule")
-        said.append((f"seed {seed}", guarded(bug, portent, program, paths[program, 0], seed, strategy, target)))
-    said.append(("twin", guarded(twin, portent, program, paths[program, 1], 1, strategy)))
+        said.append((f"seed {seed}", guarded(bug, portent, program, binaries[0], seed, strategy, target)))
+    said.append(("twin", guarded(twin, portent, program, fixed, 1, strategy)))
     if options.replays and said[0][1] is None:
-        said.append(("replay", guarded(replays, portent, program, [paths[program, 0], changed], schedule, options.replays)))
+        said.append(("replay", guarded(replays, portent, program, binaries, schedule, options.replays)))
     return said
 
 
@@ -128,6 +128,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds")
     parser.add_argument("--strategy", action="append", help="instead of auto; of --table: these columns")
     parser.add_argument("--replays", type=int, default=4, help="how often each failing schedule is replayed")
+    parser.add_argument("--recompiled", type=int, default=20, help="how many programs are compiled again, about, and replayed so too")
     parser.add_argument("--table", action="store_true", help="print how many runs each strategy needs instead")
     parser.add_argument("--jobs", type=int, default=2, help="programs side by side")
     parser.add_argument("--keep", help="a folder for what is built")
@@ -145,9 +146,12 @@ def main():
             for line in table(portent, programs, paths, plain, options, pool):
                 print(line, flush=True)
             return 0
-        again = [commented(program, folder) for program in programs]
-        changed = catalogue.build(lambda program: [portent, program.language], [(program, 0) for program in again], os.path.join(folder, "again"), pool)
-        for program, said in zip(programs, pool.map(lambda pair: one(portent, pair[0], paths, changed[pair[1], 0], folder, options), zip(programs, again))):
+        some = programs[::max(1, len(programs) // options.recompiled)] if options.recompiled else []
+        again = {program: commented(program, folder) for program in some}
+        changed = catalogue.build(lambda program: [portent, program.language], [(program, 0) for program in again.values()],
+                                  os.path.join(folder, "again"), pool)
+        binaries = {program: [paths[program, 0], *([changed[again[program], 0]] if program in again else [])] for program in programs}
+        for program, said in zip(programs, pool.map(lambda program: one(portent, program, binaries[program], paths[program, 1], folder, options), programs)):
             for what, wrong in said:
                 passed, failed = passed + (wrong is None), failed + (wrong is not None)
                 if wrong is not None:
