@@ -51,7 +51,7 @@ int main(void)
     for (int i = 0; i < 4; i++) {
         threads[i] = start(i % 2 ? consumer : producer, NULL);
         if (i == 1)
-            usleep(3000);
+            usleep(10000);
     }
     for (int i = 0; i < 4; i++)
         join(threads[i]);
