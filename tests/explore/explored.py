@@ -4,11 +4,12 @@ import json
 
 from catalogue import Failure, run
 
+KINDS = {"stuck": "lost-wakeup"}  # their word for ours
 # A failure: kind as in heads (catalogue.FAILS), or race, lifetime, property; the number of a signal or status; the number of the run (from 1
-# on) and the strategy that found it; in how many runs it was seen.
-Found = collections.namedtuple("Found", "kind number run strategy times")
-# An answer: the exit status, runs, inequivalent or different schedules, whether all were explored, and the failures.
-Explored = collections.namedtuple("Explored", "status runs distinct complete failures stderr")
+# on) and the strategy that found it.
+Found = collections.namedtuple("Found", "kind number run strategy")
+# An answer: the exit status, runs, inequivalent schedules, whether these are all, and the failures.
+Explored = collections.namedtuple("Explored", "status runs schedules complete failures stderr")
 
 
 def read(status, stdout, stderr):
@@ -16,10 +17,10 @@ def read(status, stdout, stderr):
         answer = json.loads(stdout)
     except ValueError as error:
         raise Failure(f"status {status}, and no JSON ({error}): {stdout!r}\n{stderr}") from error
-    told = answer["exploration"]
-    failures = [Found(one["failure"], one.get("number", 0), one["run"], one["strategy"], one["times"])
-                for check in answer["properties"] if check["kind"] == "schedule" for one in check["findings"]]
-    return Explored(status, told["runs"], told["schedules"], told["complete"], failures, stderr)
+    told = answer["explore"]
+    failures = [Found(KINDS.get(one["failure"], one["failure"]), one.get("signal", one.get("status", 0)), one["run"], one["found_by"])
+                for check in answer["properties"] if check["kind"] == "schedule" for one in check.get("findings", [])]
+    return Explored(status, told["runs"], told.get("schedules", told["distinct"]), told["complete"], failures, stderr)
 
 
 def explore(portent, options, command, timeout=600):

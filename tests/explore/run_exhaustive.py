@@ -2,8 +2,7 @@
 """`explore --strategy exhaustive` against brute force: run_exhaustive.py PORTENT [NAME...] [--cases N] [--seed S] [--only I] [--keep FOLDER]
 
 The programs of tiny.txt, and N random ones of at most 60 inequivalent schedules each. Of each the number of schedules must be that of brute
-force, and so must be the set of outcomes (which assertions failed, told by the program's status; whether threads were left waiting) and in
-how many schedules each comes. With `--preemptions K`, for K = 0 and 1, every outcome that brute force reaches with at most K preemptions is
+force, and so must be the set of outcomes (which assertions failed, told by the program's status; whether threads were left waiting). With `--preemptions K`, for K = 0 and 1, every outcome that brute force reaches with at most K preemptions is
 found, and no other than in all schedules. Case i of seed S is made from "S/i" alone; what fails is printed as its text. The last line is
 `exhaustive: N passed, M failed`.
 """
@@ -18,8 +17,9 @@ import brute
 import catalogue
 import explored
 import tiny
+from catalogue import Failure
 
-STUCK = ("deadlock", "lost-wakeup", "stuck", "livelock")
+STUCK = ("deadlock", "lost-wakeup")
 Case = collections.namedtuple("Case", "program answer text")
 
 
@@ -37,25 +37,31 @@ def cases_of(options):
     return found
 
 
+def outcomes(told):
+    """Masks of failed assertions, None for stuck; raises where a run failed in a way that these programs cannot."""
+    for one in told.failures:
+        if one.kind != "status" and one.kind not in STUCK:
+            raise Failure(f"{one}\n{told.stderr}")
+    return {one.number if one.kind == "status" else None for one in told.failures}
+
+
+def possible(answer):
+    return set(answer.masks) | ({None} if answer.stuck else set())
+
+
 def problem(answer, told):
     """None, or what differs."""
-    masks = {one.number: one.times for one in told.failures if one.kind == "status"}
-    stuck = sum(one.times for one in told.failures if one.kind in STUCK)
-    others = [one for one in told.failures if one.kind != "status" and one.kind not in STUCK]
-    expected = 1 if answer.masks or answer.stuck else 0
-    if told.status != expected or not told.complete:
-        return f"status {told.status} for {expected}, complete: {told.complete}: {told.stderr}"
-    if (told.distinct, masks, stuck) != (answer.classes, answer.masks, answer.stuck) or others:
-        return f"{told.distinct} schedules, statuses {masks}, {stuck} stuck, {others}; by brute force {answer}"
+    if told.status != (1 if possible(answer) else 0) or not told.complete:
+        return f"status {told.status}, complete: {told.complete}; by brute force {answer}\n{told.stderr}"
+    if told.schedules != answer.classes or outcomes(told) != possible(answer):
+        return f"{told.schedules} schedules, outcomes {outcomes(told)}; by brute force {answer}"
     return None
 
 
 def bounded(answer, reached, told):
     """None, or what is wrong with what was found with a bound."""
-    found = {one.number if one.kind == "status" else None for one in told.failures}
-    possible = set(answer.masks) | ({None} if answer.stuck else set())
-    if not reached - {0} <= found <= possible or told.distinct > answer.classes:
-        return f"{told.distinct} schedules with outcomes {found}; {reached} can be reached, {answer} without a bound"
+    if not reached - {0} <= outcomes(told) <= possible(answer) or told.schedules > answer.classes:
+        return f"{told.schedules} schedules with outcomes {outcomes(told)}; {reached} can be reached, {answer} without a bound"
     return None
 
 
