@@ -154,14 +154,16 @@ def c_function(program, prefix, number):
 
 def c_program(program, prefix):
     """Its objects, its threads, and PREFIX_main, which returns the mask of failed assertions."""
-    lines = [C_OBJECTS[kind].format(prefix, name, program.objects[name]) for name, kind in program.kinds.items()]
+    used = {arg for thread in program.threads for one in thread for arg in one.args} | set(re.findall(r"\w+", " ".join(text for text, _ in program.finals)))
+    kinds = {name: kind for name, kind in program.kinds.items() if name in used}
+    lines = [C_OBJECTS[kind].format(prefix, name, program.objects[name]) for name, kind in kinds.items()]
     for number in range(len(program.threads)):
         lines += c_function(program, prefix, number)
     count = len(program.threads)
     finals = [re.sub(r"\b([a-z]\w*)\b", rf"{prefix}_\1", text) for text, _ in program.finals]
     lines += [f"static int {prefix}_main(void)", "{", f"    pthread_t threads[{count}];",
               f"    void *(*starts[])(void *) = {{{', '.join(f'{prefix}_t{i}' for i in range(count))}}};", "    void *part;", "    int failed = 0;"]
-    lines += ["    " + C_INITIAL[kind].format(prefix, name, program.objects[name]) for name, kind in program.kinds.items() if kind in C_INITIAL]
+    lines += ["    " + C_INITIAL[kind].format(prefix, name, program.objects[name]) for name, kind in kinds.items() if kind in C_INITIAL]
     lines += [f"    START({i})" for i in range(count)]
     for i in range(count):
         lines += [f"    pthread_join(threads[{i}], &part);", "    failed |= (int)(intptr_t)part;"]
