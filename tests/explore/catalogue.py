@@ -81,9 +81,9 @@ def need(command, folder):
         raise Failure(f"{shlex.join(command)}\n{done.stderr}")
 
 
-def plain_run(path, limit, environment=None):
+def plain_run(command, limit, environment=None):
     """How one run ends: ("ends", 0), ("status", N), ("signal", N) or ("hangs", 0); and what it printed."""
-    with subprocess.Popen([path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, **(environment or {})}) as process:
         try:
             output, errors = process.communicate(timeout=limit)

@@ -3,7 +3,8 @@
 
 Without Portent. `shake` (shake.c): within N runs (default 400) under random delays each program shows its bug in the way that its head says,
 and its twin never fails. `tsan`: ThreadSanitizer finds no race in a twin. `stress`: how many of N plain runs (default 300) fail, as a list.
-A long check of the catalogue itself, not part of `make check`; the last line is `check-catalogue: N passed, M failed`.
+`tiny`: N noisy runs (default 40) of each program of tiny.txt and of 60 random ones end in ways that brute force knows; how many it
+knows that none of them showed is printed. A long check of the catalogue itself, not part of `make check`; the last line is `check-catalogue: N passed, M failed`.
 """
 import argparse
 import concurrent.futures
@@ -13,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+import brute
 import catalogue
+import tiny
 from catalogue import Failure, is_bug, plain_run
 
 LIMIT = 2.0  # seconds until a run counts as one that hangs; they take milliseconds
@@ -25,31 +28,36 @@ def wrapped():
         return [f"-Wl,--wrap={name}" for name in sorted(set(re.findall(r"(?:__wrap_|WRAPPED\()([a-z]\w*)", file.read())))]
 
 
+def noise(folder):
+    """shake.c, compiled."""
+    path = os.path.join(folder, "shake.o")
+    catalogue.need(["gcc", "-O1", "-D_GNU_SOURCE", "-c", os.path.join(catalogue.HERE, "shake.c"), "-o", path], folder)
+    return path
+
+
 def shaken(program, buggy, fixed, runs):
     """None, or what is wrong."""
     environment = {"SHAKE_SPURIOUS": "1"} if "--spurious" in program.options else {}
     shown = None
     for number in range(runs):
-        if is_bug(program, plain_run(buggy, LIMIT, {**environment, "SHAKE": str(number)})[0]):
+        if is_bug(program, plain_run([buggy], LIMIT, {**environment, "SHAKE": str(number)})[0]):
             shown = number + 1
             break
     if shown is None:
         return f"no failure in {runs} runs"
     print(f"{program.name}: fails in run {shown}", flush=True)
     for number in range(max(runs // 4, min(runs, 2 * shown))):
-        end, printed = plain_run(fixed, 5 * LIMIT, {**environment, "SHAKE": str(number)})
+        end, printed = plain_run([fixed], 5 * LIMIT, {**environment, "SHAKE": str(number)})
         if end[0] != "ends":
             return f"the twin fails in run {number + 1}: {end} {printed}"
     return None
 
 
 def by_shake(programs, folder, runs, pool):
-    noise = os.path.join(folder, "shake.o")
-    catalogue.need(["gcc", "-O1", "-D_GNU_SOURCE", "-c", os.path.join(catalogue.HERE, "shake.c"), "-o", noise], folder)
     # The linker must not see -fsanitize=thread: it would bring its own runtime.
     compilers = {"cc": ["gcc"], "c++": ["g++"]}
     paths = catalogue.build(lambda program: compilers[program.language], [(program, fixed) for program in programs for fixed in (0, 1)], folder, pool,
-                            extra=["-fsanitize=thread"], link=[noise, *wrapped()])
+                            extra=["-fsanitize=thread"], link=[noise(folder), *wrapped()])
     return pool.map(lambda program: guarded(shaken, program, paths[program, 0], paths[program, 1], runs), programs)
 
 
@@ -70,8 +78,8 @@ def by_tsan(programs, folder, _, pool):
     return pool.map(lambda program: guarded(sanitized, program, paths[program, 1]), programs)
 
 
-def counted(program, command, runs):
-    return sum(is_bug(program, plain_run(command, LIMIT)[0]) for _ in range(runs))
+def counted(program, path, runs):
+    return sum(is_bug(program, plain_run([path], LIMIT)[0]) for _ in range(runs))
 
 
 def by_stress(programs, folder, runs, pool):
@@ -82,6 +90,34 @@ def by_stress(programs, folder, runs, pool):
         yield None
 
 
+def surprises(number, answer, path, runs):
+    """Outcomes of runs that brute force does not know, and those it knows that were not seen. None is one that hangs."""
+    known = set(answer.masks) | ({None} if answer.stuck else set()) | ({0} if answer.classes > sum(answer.masks.values()) + answer.stuck else set())
+    seen = set()
+    for run in range(runs):
+        end = plain_run([path, str(number)], LIMIT, {"SHAKE": str(run)})[0]
+        seen.add(None if end[0] == "hangs" else end[1])
+        if known <= seen:
+            break
+    return seen - known, known - seen
+
+
+def by_tiny(_, folder, runs, pool):
+    with open(os.path.join(catalogue.HERE, "tiny.txt"), encoding="utf-8") as file:
+        cases = [(program, brute.explore(program), program.name) for program in tiny.parse(file.read())]
+    cases += [brute.random_program("noise", number, 60) for number in range(60)]
+    source, path = os.path.join(folder, "tiny.c"), os.path.join(folder, "tiny")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(tiny.c_source([program for program, _, _ in cases]))
+    catalogue.need(["gcc", "-O0", "-fsanitize=thread", "-pthread", "-c", source], folder)
+    catalogue.need(["gcc", "-pthread", path + ".o", noise(folder), "-o", path, *wrapped()], folder)
+    missed = 0
+    for (_, answer, text), (wrong, missing) in zip(cases, pool.map(lambda pair: surprises(pair[0], pair[1][1], path, runs), enumerate(cases))):
+        missed += len(missing)
+        yield f"outcomes {wrong}, by brute force {answer}\n{text}" if wrong else None
+    print(f"tiny: {len(cases)} programs, {missed} outcomes not seen")
+
+
 def guarded(function, program, *arguments):
     try:
         return function(program, *arguments)
@@ -89,7 +125,7 @@ def guarded(function, program, *arguments):
         return str(failure)
 
 
-WAYS = {"shake": (by_shake, 400), "tsan": (by_tsan, 0), "stress": (by_stress, 300)}
+WAYS = {"shake": (by_shake, 400), "tsan": (by_tsan, 0), "stress": (by_stress, 300), "tiny": (by_tiny, 40)}
 
 
 def main():
@@ -104,10 +140,10 @@ def main():
         for way in options.by or ["shake", "tsan"]:
             function, runs = WAYS[way]
             with tempfile.TemporaryDirectory() as folder:
-                for program, wrong in zip(programs, function(programs, folder, options.runs or runs, pool)):
+                for number, wrong in enumerate(function(programs, folder, options.runs or runs, pool)):
                     passed, failed = passed + (wrong is None), failed + (wrong is not None)
                     if wrong is not None:
-                        print(f"FAILED {program.name}, {way}: {wrong}", flush=True)
+                        print(f"FAILED {way}{'' if way == 'tiny' else ' ' + programs[number].name}: {wrong}", flush=True)
     print(f"{len(programs)} programs")
     print(f"check-catalogue: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
