@@ -209,7 +209,7 @@ struct pt_explore_place {
     X(SEM_TRY, "tries to take", 1, 1, 0)                                                                               \
     X(SEM_POST, "posts", 1, 1, 0)                                                                                      \
     X(ARRIVE, "arrives at", 1, 1, 0) /* a barrier */                                                                   \
-    X(LEAVE, "leaves", 1, 1, 1)                                                                                        \
+    X(LEAVE, "leaves", 1, 0, 1)                                                                                        \
     X(ONCE, "calls once", 1, 1, 1) /* not while another thread is in the initialiser */                                \
     X(ONCE_DONE, "has called once", 1, 1, 0)                                                                           \
     X(FUTEX_WAIT, "waits at", 1, 0, 0) /* futex of a library: looks at the word */                                     \
