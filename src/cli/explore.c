@@ -69,8 +69,11 @@ static const struct pt_option options_table[] = {
     [OPT_RUN_TIMEOUT] = {"run-timeout", 0, "TIME", NULL,
                          "a run that takes longer has failed: it hangs (default: 10s; all: none does)"},
     [OPT_STEPS] = {"steps", 0, "N", NULL, "a run of more steps is given up, which says nothing (default: 1000000)"},
-    [OPT_SPURIOUS] = {"spurious", 0, "N", NULL,
-                      "threads may be woken N times in a run without a signal of the condition that they wait for"},
+    [OPT_SPURIOUS] =
+        {"spurious", 0, "N", NULL,
+         "threads may be woken N times in a run (default: once) without a signal of the condition that they "
+         "wait for",
+         .optional = true},
     [OPT_TIMEOUTS] = {"timeouts", 0, "WHEN", "any late",
                       "a wait with a time limit can time out at any point (any, default), or only when nobody else can "
                       "go on (late)"},
@@ -149,7 +152,7 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     case OPT_STEPS:
         return pt_parse_count("steps", argument, 1000000, &request->step_limit);
     case OPT_SPURIOUS:
-        ok = set_number("spurious", argument, 1000000, &number);
+        ok = set_number("spurious", argument ? argument : "1", 1000000, &number);
         request->spurious = (uint32_t)number;
         break;
     case OPT_TIMEOUTS:

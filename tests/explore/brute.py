@@ -202,7 +202,7 @@ class State:
         self.tokens[cond] = [{waiter} for waiter in sorted(self.waiting(cond))]
 
     def do_barrier(self, thread, name):
-        self.touch(thread, name, True)
+        self.touch(thread, name, not self.waits[thread])  # who leaves changes nothing that another one who leaves sees
         if self.waits[thread]:
             self.waits[thread] = None
             return True

@@ -182,24 +182,8 @@ static void ask_for_recordings(const struct pt_explorer *e, struct pt_explore_pl
     }
 }
 
-static bool is_known(const struct pt_explorer *e, const struct pt_finding *finding)
-{
-    struct pt_finding_id id = pt_finding_id(finding);
-    for (uint32_t i = 0; i < e->predicted_count; i++)
-        if (strcmp(pt_finding_id(e->predicted[i]).text, id.text) == 0 && pt_finding_is_same(e->predicted[i], finding))
-            return true;
-    return false;
-}
-
-static bool keep_predicted(struct pt_explorer *e, struct pt_finding *finding)
-{
-    bool fresh = finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_PREDICTED && !is_known(e, finding);
-    if (fresh)
-        PT_PUSH(e->predicted, e->predicted_count, e->predicted_cap, finding);
-    return fresh;
-}
-
-/* What a run that was recorded predicts is tried next. */
+/* What a run that was recorded predicts is tried next. It counts when it happens: what a recording says of locks that
+ * are only tried, for instance, is less than the program knows. */
 static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *plan,
                            const struct pt_explore_outcome *outcome)
 {
@@ -207,18 +191,8 @@ static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *
         return;
     struct pt_explore_recorded *recorded =
         pt_explore_recorded_read(plan->input.record, NULL, e->request->checks | 1u << PT_FOUND_DEADLOCK, true);
-    bool kept = false;
     pt_explore_recorded_steer(recorded, outcome, &e->places, e->tactic);
-    for (uint32_t i = 0; i < recorded->result.count; i++) {
-        struct pt_finding *finding = recorded->result.findings[i];
-        kept |= keep_predicted(e, finding);
-        for (uint32_t k = 0; k < finding->more_count; k++)
-            kept |= keep_predicted(e, finding->more[k]);
-    }
-    if (kept)
-        PT_PUSH(e->recordings, e->recording_count, e->recording_cap, recorded);
-    else
-        pt_explore_recorded_free(recorded);
+    pt_explore_recorded_free(recorded);
 }
 
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
@@ -327,7 +301,6 @@ void pt_explorer_release(struct pt_explorer *e)
     for (uint32_t i = 0; i < e->recording_count; i++)
         pt_explore_recorded_free(e->recordings[i]);
     free(e->recordings);
-    free(e->predicted);
     if (e->tactic)
         e->tactic->free(e->tactic);
     pt_explore_crew_free(e->crew);

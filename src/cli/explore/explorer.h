@@ -71,9 +71,6 @@ struct pt_explorer {
     struct pt_explore_recorded **recordings; /* that findings belong to */
     uint32_t recording_count;
     size_t recording_cap;
-    struct pt_finding **predicted; /* by recordings, and not seen so far; each once */
-    uint32_t predicted_count;
-    size_t predicted_cap;
 };
 
 /* PT_EIO, PT_EINPUT (it is not instrumented): nothing can be said. */

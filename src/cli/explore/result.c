@@ -268,17 +268,15 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
     pt_buf_release(&json);
 }
 
-/* After the schedules: what recordings of failing runs showed, and what others predict. */
+/* After the schedules: what recordings of failing runs showed. */
 static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules, uint32_t *ret_count)
 {
-    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + e->predicted_count + 1, sizeof *list);
+    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + 1, sizeof *list);
     uint32_t count = 0;
     list[count++] = schedules;
     for (uint32_t i = 0; i < e->seen_count; i++)
         if (e->seen[i].finding)
             list[count++] = e->seen[i].finding;
-    for (uint32_t i = 0; i < e->predicted_count; i++)
-        list[count++] = e->predicted[i];
     *ret_count = count;
     return list;
 }
