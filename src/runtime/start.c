@@ -188,6 +188,7 @@ void pt_start_recording(bool streams)
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
+    self->explored = pt_explore_on; /* slot 0 */
     pt_thread_enter(self);
     pt_gate_start();
     if (pt_runtime_records_full() || pt_gate ||

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -331,10 +332,16 @@ int main(int argc, char **argv)
     uint32_t distinct = runs ? 1 : 0;
     for (uint32_t i = 1; i < runs; i++)
         distinct += schedules[i] != schedules[i - 1];
-    printf("%u runs, %u not 0, %u distinct, %u differ, %.0f runs/s, %.2f us/step\n", runs, failed, distinct, differ,
-           number / all, all_steps ? all * 1e6 / (double)all_steps : 0.0);
     atomic_store(&file->command, PT_EXPLORE_QUIT);
     syscall(SYS_futex, &file->command, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     waitpid(server, NULL, 0);
+    struct rusage usage; /* of the server and its children: other processes may have had the processor meanwhile */
+    getrusage(RUSAGE_CHILDREN, &usage);
+    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                 (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    printf("%u runs, %u not 0, %u distinct, %u differ, %.0f runs/s, %.2f us/step; of processor time %.0f runs/s, %.2f "
+           "us/step\n",
+           runs, failed, distinct, differ, number / all, all_steps ? all * 1e6 / (double)all_steps : 0.0, number / cpu,
+           all_steps ? cpu * 1e6 / (double)all_steps : 0.0);
     return differ != 0;
 }

@@ -48,6 +48,8 @@ struct pt_explore_op {
 bool pt_explore_start(void);
 /* What is to be recorded in this run; "": nothing. */
 const char *pt_explore_record(void);
+/* portent_explore_body(). */
+void pt_explore_body(void (*body)(void *), void *context);
 struct pt_explore_hooks {
     void (*ends)(void); /* the process is about to end, without destructors */
 };
@@ -80,6 +82,13 @@ void pt_explore_made(int fd);
 /* The process makes a copy of itself; and in that copy. */
 void pt_explore_forks(void);
 void pt_explore_forked(void);
+/* The calling thread has sent a signal to this one, or, NO_SLOT, to the process. */
+void pt_explore_sent(uint32_t receiver);
+/* Signals may come from timers. */
+void pt_explore_outside(void);
+/* Somebody cancels this thread; and whether somebody cancels the caller. */
+void pt_explore_cancels(uint32_t slot);
+bool pt_explore_is_cancelled(void);
 /* Around a call that may block in the kernel and is not played. */
 void pt_explore_away(const struct pt_site *site);
 void pt_explore_back(const struct pt_site *site);

@@ -20,6 +20,8 @@ struct pt_explore_slot {
     uint64_t deadline;
     bool waits;          /* for a condition or a futex: it is among those whom a signal may wake */
     bool woken;          /* it was broadcast to; or its barrier is complete */
+    bool signalled;      /* a handler of a signal is to run: it can go on for that, whatever it waits for */
+    bool cancelled;      /* somebody cancels it: a wait in which that may happen is over */
     bool released;       /* joined or detached */
     uint32_t answer;     /* of its point */
     uint64_t yielded_at; /* the step before which it yielded: until another thread has taken one */
@@ -39,6 +41,7 @@ struct pt_explore_token {
 
 struct pt_explore_run {
     struct pt_explore *file;
+    struct pt_explore_input given; /* a copy */
     const struct pt_explore_input *input;
     struct pt_explore_place *places;
     char *texts;
@@ -54,6 +57,8 @@ struct pt_explore_run {
     uint32_t live;       /* not ended, or not joined */
     uint32_t unjoined;
     uint32_t away;    /* in the kernel without the turn */
+    uint32_t watcher; /* 1 + slot of the waiting thread that looks now and then; 0: none */
+    bool outside;     /* timers may send signals: nobody is ever stuck */
     bool several;     /* there is another thread that was not joined */
     uint32_t leaving; /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
@@ -85,7 +90,7 @@ void pt_turn_decide(void);
 void pt_turn_pass(uint32_t slot);
 /* The same without going on: it ends, or is in the kernel. */
 void pt_turn_give(void);
-/* Waits until the slot is taken. */
+/* Waits until the slot is taken; notices signals meanwhile. */
 void pt_turn_await(uint32_t slot);
 
 /* spin.c: by the caller, who has the turn and is about to do its step. */

@@ -22,6 +22,8 @@ void __portent_explore_stop(void)
     __asm__ volatile("");
 }
 
+#define PT_EXPLORE_AGAIN (UINT32_MAX - 1) /* of wait_for_turn */
+
 void pt_announce(uint32_t slot, const struct pt_explore_op *op)
 {
     enum { MOST = 255 };
@@ -75,6 +77,22 @@ static void begin_step(uint32_t slot, const struct pt_explore_op *op)
         __portent_explore_stop();
 }
 
+/* The turn was given for a handler: false. */
+static bool is_for_itself(uint32_t slot)
+{
+    struct pt_explore_slot *self = &pt_run.slots[slot];
+    uint64_t number = pt_run.result->step_count;
+    if (!self->signalled)
+        return true;
+    self->signalled = false;
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max) {
+        pt_run.steps[number - 1].kind = PT_EXPLORE_HANDLE;
+        pt_run.steps[number - 1].object = slot;
+        pt_run.steps[number - 1].other = pt_run.steps[number - 1].size = 0;
+    }
+    return false;
+}
+
 static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
 {
     pt_spin_lock(&pt_run.lock);
@@ -84,6 +102,8 @@ static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
     if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT)
         pt_turn_decide();
     pt_turn_pass(slot);
+    if (!is_for_itself(slot))
+        return PT_EXPLORE_AGAIN;
     begin_step(slot, op);
     return pt_run.slots[slot].answer;
 }
@@ -113,11 +133,14 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
         return PT_EXPLORE_FREE_TO_GO;
     if (goes_on_alone(slot, op))
         return 0;
-    if (self)
-        pt_enter(self);
-    uint32_t answer = wait_for_turn(slot, op);
-    if (self)
-        pt_leave(self);
+    uint32_t answer;
+    do {
+        if (self)
+            pt_enter(self);
+        answer = wait_for_turn(slot, op);
+        if (self)
+            pt_leave(self); /* handlers run here */
+    } while (answer == PT_EXPLORE_AGAIN);
     return answer;
 }
 
@@ -178,6 +201,47 @@ void pt_explore_allocated(const void *memory, size_t size)
 {
     if (is_ruled())
         pt_shared_forget((uintptr_t)memory, (uintptr_t)memory + size);
+}
+
+/* ---- signals ---- */
+
+static bool is_noticed(uint32_t receiver)
+{
+    if (receiver != PT_EXPLORE_NO_SLOT)
+        return pt_run.slots[receiver].signalled || pt_run.slots[receiver].state != PT_EXPLORE_READY;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_run.slots[slot].signalled)
+            return true;
+    return false;
+}
+
+/* A thread may have gone to sleep after the signal had come, without having noticed it: who waits looks once more. */
+static void poke(uint32_t receiver)
+{
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_explore_has(&pt_run.used, slot) && (receiver == slot || receiver == PT_EXPLORE_NO_SLOT))
+            pt_task_wake(&pt_run.slots[slot].go);
+}
+
+/* The kernel interrupts who waits, and that has noticed the signal before anything else happens: so the step in which
+ * it may be handled does not depend on when the kernel gets to it. One that is blocked is noticed later, or never. */
+void pt_explore_sent(uint32_t receiver)
+{
+    enum { YIELDS = 200, SHORT = 20 * 1000 };
+    if (pt_explore_slot() == PT_EXPLORE_NO_SLOT || !pt_run.several || receiver == pt_explore_slot())
+        return;
+    for (unsigned turn = 0; turn < YIELDS && !is_noticed(receiver); turn++) {
+        if (turn < YIELDS / 2)
+            pt_task_yield();
+        else
+            pt_sys_sleep(SHORT);
+        poke(receiver);
+    }
+}
+
+void pt_explore_outside(void)
+{
+    pt_run.outside = true;
 }
 
 /* ---- calls that are not played ---- */

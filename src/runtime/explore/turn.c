@@ -7,6 +7,7 @@
  * after which the same thread goes on no system call; of a switch two.
  */
 #include "runtime/explore/impl.h"
+#include "runtime/shadow/self.h"
 #include "runtime/sys/sys.h"
 #include "runtime/sys/task.h"
 
@@ -118,7 +119,7 @@ static void commit(uint32_t who)
 /* Somebody in the kernel may come back, or a descriptor become ready: what is outside decides when. */
 static bool is_awaited(void)
 {
-    if (pt_run.away)
+    if (pt_run.away || pt_run.outside)
         return true;
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
         if (pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY &&
@@ -200,18 +201,43 @@ static void look_again(uint64_t *seen, uint32_t *looks)
         pt_spin_unlock(&pt_run.lock);
 }
 
+/* A signal came, and its handler was deferred, since the thread is inside of the runtime: it can be taken for that. */
+static void notice_signal(uint32_t slot)
+{
+    if (!pt_self || !(pt_self->attention & PT_ATTEND_SIGNAL) || pt_run.slots[slot].signalled)
+        return;
+    pt_spin_lock(&pt_run.lock);
+    pt_run.slots[slot].signalled = pt_run.slots[slot].state == PT_EXPLORE_READY;
+    pt_spin_unlock(&pt_run.lock);
+}
+
+/* One of those that wait does so with a time limit, which costs some, and looks whether the turn's owner sleeps. */
+static bool becomes_watcher(uint32_t slot)
+{
+    if (!pt_run.watcher)
+        pt_run.watcher = slot + 1;
+    return pt_run.watcher == slot + 1;
+}
+
 void pt_turn_await(uint32_t slot)
 {
     struct pt_explore_slot *self = &pt_run.slots[slot];
     uint64_t seen = 0;
     uint32_t looks = 0;
+    bool watches = becomes_watcher(slot);
     /* acquire: what was done in other turns is seen */
     while (!atomic_load_explicit(&self->go, memory_order_acquire)) {
         bool idle = pt_run.turn == PT_EXPLORE_NO_SLOT;
-        if (!pt_task_wait(&self->go, 0, idle ? OUTSIDE_NS : LOOK_NS))
+        if (idle && !watches)
+            watches = becomes_watcher(slot);
+        uint64_t time = !watches ? PT_TASK_FOR_EVER : idle ? OUTSIDE_NS : LOOK_NS;
+        if (!pt_task_wait(&self->go, 0, time))
             look_again(&seen, &looks);
+        notice_signal(slot);
     }
     atomic_store_explicit(&self->go, 0, memory_order_relaxed);
+    if (watches)
+        pt_run.watcher = 0;
     uint32_t leaving = pt_run.leaving;
     if (leaving) { /* until it has gone, what libc does at its end would be beside ours */
         pt_run.leaving = 0;

@@ -171,6 +171,18 @@ uint32_t pt_explore_wakes(const void *object, uint32_t count)
     return woken;
 }
 
+void pt_explore_cancels(uint32_t slot)
+{
+    if (slot != PT_EXPLORE_NO_SLOT)
+        pt_run.slots[slot].cancelled = true;
+}
+
+bool pt_explore_is_cancelled(void)
+{
+    uint32_t slot = pt_explore_slot();
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled;
+}
+
 bool pt_explore_arrives(const void *barrier, uint32_t count)
 {
     pt_spin_lock(&pt_run.lock);
@@ -235,6 +247,15 @@ bool pt_wait_is_outside(uint32_t slot)
         if (list[i].fd >= 0 && !is_own(list[i].fd))
             return true;
     return false;
+}
+
+/* A wait in which a thread may be cancelled, and is. */
+static bool is_cancelled(uint32_t slot)
+{
+    enum pt_explore_kind kind = pt_run.next[slot].kind;
+    return pt_run.slots[slot].cancelled &&
+           (kind == PT_EXPLORE_SEM_WAIT ||
+            (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
 /* It has what it waits for. */
@@ -310,7 +331,7 @@ bool pt_wait_look(void)
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) {
         if (!pt_explore_has(&pt_run.used, slot) || pt_run.slots[slot].state != PT_EXPLORE_READY)
             continue;
-        if (has_all(slot))
+        if (pt_run.slots[slot].signalled || is_cancelled(slot) || has_all(slot))
             enable(slot, 0);
         else
             consider(slot, &earliest);
@@ -324,6 +345,8 @@ void pt_wait_take(uint32_t slot)
 {
     struct pt_explore_slot *it = &pt_run.slots[slot];
     struct pt_explore_step *next = &pt_run.next[slot];
+    if (it->signalled)
+        return; /* it is to wait again */
     if ((next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP) && pt_run.clock < it->deadline)
         pt_run.clock = it->deadline;
     pt_run.result->time_outs += (next->flags & PT_EXPLORE_TIMED_OUT) != 0;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "runtime/channel/emit.h"
+#include "runtime/explore/explore.h"
 #include "runtime/found/suppressed.h"
 #include "runtime/found/verdict.h"
 #include "runtime/pool/pool.h"
@@ -65,6 +66,10 @@ static void halt_for(const struct pt_found *found)
 
 bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
+    if (pt_explore_on) { /* who schedules the program asks for a recording, and looks there */
+        pt_explore_found(found->check, found->key);
+        return true;
+    }
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
     size_t len = bytes ? pt_found_write(found, bytes, PT_FOUND_BYTES) : 0;
     bool observed = pt_verdict_is_observed(), suppressed = len && pt_suppressed_found(bytes, len);

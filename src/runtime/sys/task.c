@@ -15,7 +15,8 @@ bool pt_task_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
 {
     struct timespec limit = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
                              .tv_nsec = (long)(nanoseconds % 1000000000u)};
-    return pt_sys_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, seen, (long)&limit) != -ETIMEDOUT;
+    return pt_sys_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, seen,
+                       nanoseconds == PT_TASK_FOR_EVER ? 0 : (long)&limit) != -ETIMEDOUT;
 }
 
 void pt_task_wake(_Atomic uint32_t *word)

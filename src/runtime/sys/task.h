@@ -9,6 +9,7 @@
 
 /* Waits until *word differs from `seen`, is woken, or the time has passed; within this process alone, which is faster.
  * False: the time has passed. */
+#define PT_TASK_FOR_EVER UINT64_MAX
 bool pt_task_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);
 void pt_task_wake(_Atomic uint32_t *word);
 /* The calling thread, and whom it starts from here on, run on this one of the processors that it may run on, counted

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 #include "runtime/thread/thread.h"
@@ -72,14 +73,22 @@ static void sends(pid_t process, int signal, int kind, const struct pt_site *sit
         pt_signal_put(signal, kind, site);
 }
 
-/* Where threads are scheduled. The handler runs in the receiver's next step. */
+/* Where threads are scheduled. A handler is a step of the receiver's. */
+static uint32_t slot_of(const pthread_t *thread)
+{
+    const struct pt_thread *receiver = thread ? pt_thread_find(*thread) : NULL;
+    return receiver && receiver->explored ? receiver->explored - 1 : PT_EXPLORE_NO_SLOT;
+}
 static void explore(int signal, const pthread_t *thread, const struct pt_site *site)
 {
-    if (__builtin_expect(!pt_explore_on, 1) || !signal)
-        return;
-    struct pt_thread *receiver = thread ? pt_thread_find(*thread) : NULL;
-    uint64_t slot = receiver && receiver->explored ? receiver->explored - 1 : PT_EXPLORE_NO_SLOT;
-    pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_SEND, .object = (const void *)slot, .site = site});
+    if (__builtin_expect(pt_explore_on, 0) && signal)
+        pt_explore_point(&(struct pt_explore_op){
+            .kind = PT_EXPLORE_SEND, .object = (const void *)(uintptr_t)slot_of(thread), .site = site});
+}
+static void sent(int signal, const pthread_t *thread)
+{
+    if (__builtin_expect(pt_explore_on, 0) && signal)
+        pt_explore_sent(slot_of(thread));
 }
 #define SENDING(name, parameters, arguments, target, put)                                                              \
     PT_WRAP(int, name, parameters)                                                                                     \
@@ -87,7 +96,9 @@ static void explore(int signal, const pthread_t *thread, const struct pt_site *s
         const struct pt_site *site = pt_call_take_fill();                                                              \
         explore(signal, target, site);                                                                                 \
         put;                                                                                                           \
-        return PT_REAL(name) arguments;                                                                                \
+        int result = PT_REAL(name) arguments;                                                                          \
+        sent(signal, target);                                                                                          \
+        return result;                                                                                                 \
     }
 SENDING(kill, (pid_t process, int signal), (process, signal), NULL, sends(process, signal, PT_EFFECT(kill), site))
 SENDING(killpg, (pid_t group, int signal), (group, signal), NULL, sends(0, signal, PT_EFFECT(killpg), site))
@@ -184,7 +195,11 @@ static bool is_guarded(void)
 PT_WRAP(int, pthread_cancel, (pthread_t thread))
 {
     is_guarded();
-    return PT_REAL(pthread_cancel)(thread);
+    explore(PT_SIGNAL_CANCEL, &thread, NULL);
+    int result = PT_REAL(pthread_cancel)(thread);
+    if (__builtin_expect(pt_explore_on, 0) && result == 0)
+        pt_explore_cancels(slot_of(&thread));
+    return result;
 }
 
 /* Where it cannot be guarded, the thread is cancelled at its next cancellation point. */

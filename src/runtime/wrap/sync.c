@@ -163,6 +163,8 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
                                                                .site = call->site,
                                                                .deadline = deadline});
     error = PT_REAL(pthread_mutex_lock)(mutex);
+    if (pt_explore_is_cancelled())
+        pthread_testcancel(); /* with the mutex, as libc does it */
     bool woken = !(answer & (PT_EXPLORE_TIMED_OUT | PT_EXPLORE_SPURIOUS));
     if (woken)
         pt_wrap_sync(condition, PT_KIND_WAIT, call->site);
