@@ -35,7 +35,7 @@ def right(program, found):
 def find(portent, program, binary, seed, strategy, schedule=None):
     """The failure that explore stops at, or None; raises where it is another one than the head's."""
     options = ["-n", str(RUNS), "--seed", str(seed), "--strategy", strategy, *ONLY_FAILURES, *program.options]
-    told = explored.explore(portent, [*options, *(["-o", schedule] if schedule else [])], [binary])
+    told = explored.explore(portent, [*options, *(["-o", schedule] if schedule else ["--no-shrink"])], [binary])
     if not told.failures:
         return None
     if told.status != 1 or not all(right(program, found) for found in told.failures):
