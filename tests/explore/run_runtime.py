@@ -86,7 +86,7 @@ def main():
         text, _ = drive(driver, "-n", "1", "-s", "random", "-r", recording, str(out / "primitives"))
         checked = subprocess.run([portent, "check", "--races", recording], capture_output=True, encoding="utf-8")
         expect("a controlled run is recorded", checked.returncode == 0, text + checked.stdout + checked.stderr)
-    print(f"{passed} passed, {failed} failed")
+    print(f"explore-runtime: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
