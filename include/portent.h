@@ -9,6 +9,7 @@
  *   portent_watch(&p->balance, sizeof p->balance, PORTENT_INT, "balance");
  *                                               names a heap object; a second one under this name is balance#2
  *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
+ *   portent_explore_body(function, context);    calls it: once, or under `portent explore` once for each schedule
  *
  * Names may be made up at run time; up to 1000 bytes of them count. An end that does not name the innermost open block
  * of its thread is ignored, and `portent run` says so. Callbacks are called in the order they were given, in the
@@ -17,7 +18,8 @@
  * thread does not hold, touch its memory (their accesses are events of the thread like any others), and leave by
  * longjmp, exit or pthread_exit; not by a C++ exception, which ends the program: no handler expects one from an access
  * of memory. A violation inside a callback is reported and calls nothing; one in a thread that it starts calls it
- * there.
+ * there. A function that is explored joins all threads that it starts, and leaves what it uses as it has found it: it
+ * is called again in the same process.
  */
 #ifndef PORTENT_H
 #define PORTENT_H
@@ -41,6 +43,7 @@ extern void __portent_begin(const char *name) PORTENT_WEAK_;
 extern void __portent_end(const char *name) PORTENT_WEAK_;
 extern void __portent_watch(const void *address, size_t size, int type, const char *name) PORTENT_WEAK_;
 extern void __portent_on_violation(portent_callback callback, void *context) PORTENT_WEAK_;
+extern void __portent_explore_body(void (*body)(void *context), void *context) PORTENT_WEAK_;
 #undef PORTENT_WEAK_
 
 static inline void portent_at_(const char *file, unsigned line)
@@ -90,6 +93,13 @@ static inline void portent_on_violation(portent_callback callback, void *context
 {
     if (__portent_on_violation)
         __portent_on_violation(callback, context);
+}
+static inline void portent_explore_body(void (*body)(void *context), void *context)
+{
+    if (__portent_explore_body)
+        __portent_explore_body(body, context);
+    else
+        body(context);
 }
 
 #ifdef __cplusplus

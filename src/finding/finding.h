@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "core/suppress.h"
 #include "core/value.h"
+#include "finding/played.h"
 
 #define PT_ALL UINT64_MAX /* --window all, --lookahead all */
 
@@ -199,7 +200,8 @@ struct pt_finding {
     struct pt_side *sides; /* one, or two that must not come together; of a deadlock one for each thread of the cycle,
                               whose step's object is the lock that it wants and the next one has locked */
     uint32_t side_count;
-    struct pt_side *block; /* the alloc of the heap block that `object` is in, its value the size; NULL: not known */
+    struct pt_played *played; /* of `explore`: the schedule that shows it, NULL: there is none */
+    struct pt_side *block;    /* the alloc of the heap block that `object` is in, its value the size; NULL: not known */
 
     /* Other violations of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
      * `first` or `sides`, and people's decisions of its own, and else described as this one is. They have no states. */
@@ -306,14 +308,15 @@ struct pt_change {
 
 /* What one command found out about one trace. */
 struct pt_result {
-    const char *trace;               /* its name as given */
-    const char *const *program;      /* of `run`: the command that was observed, then NULL; NULL: there was none */
-    bool ended;                      /* of `run`: the program has, ... */
-    int program_status;              /* ... with this status, as a shell has it */
-    const char *const *source_roots; /* absolute folders below which its places lie, then NULL; NULL: not recorded */
-    const struct pt_change *change;  /* of `watch`: why the result is reported now, NULL: it is the last one */
-    uint64_t events;                 /* event lines; init and clock are none */
-    uint64_t threads;                /* that acted, were forked or joined */
+    const char *trace;                  /* its name as given */
+    const char *const *program;         /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    bool ended;                         /* of `run`: the program has, ... */
+    int program_status;                 /* ... with this status, as a shell has it */
+    const char *const *source_roots;    /* absolute folders below which its places lie, then NULL; NULL: not recorded */
+    const struct pt_explored *explored; /* of `explore`; NULL: of something else */
+    const struct pt_change *change;     /* of `watch`: why the result is reported now, NULL: it is the last one */
+    uint64_t events;                    /* event lines; init and clock are none */
+    uint64_t threads;                   /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
     struct pt_block_findings *blocks;          /* of --atomicity (finding/blocks.h), NULL: nobody asked */

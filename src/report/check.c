@@ -13,6 +13,7 @@
 
 #include "core/found.h"
 #include "report/json_detail.h"
+#include "report/played.h"
 #include "report/violation.h"
 #include "report/words.h"
 
@@ -21,6 +22,10 @@
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     const char *left_out = finding->message;
+    if (strcmp(finding->kind, "schedule") == 0) { /* the message says what was explored */
+        pt_words_paragraph(buf, style, 0, 2, "%s.", left_out ? left_out : "No schedule failed");
+        return;
+    }
     bool wider = finding->order && strcmp(finding->order, "sync") == 0;
     pt_words_paragraph(buf, style, 0, 2, "%s '%s': nothing was found in the observed run%s%s%s.",
                        pt_finding_sort(finding), finding->property, wider ? ", nor in others of order sync" : "",
@@ -260,6 +265,10 @@ static void put_others(const struct pt_finding *finding, const struct pt_style *
 
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
+    if (finding->played && strcmp(finding->kind, "schedule") == 0) {
+        pt_played_violated(finding, style, buf);
+        return;
+    }
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     if (!pt_check_title(finding)) {
@@ -273,6 +282,8 @@ void pt_check_violated(const struct pt_finding *finding, const struct pt_style *
     }
     if (finding->untold)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more are not listed.", finding->untold);
+    if (finding->played)
+        pt_played_schedule(finding->played, style, buf);
     pt_violation_summary(finding, style, buf);
 }
 
@@ -369,6 +380,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
         pt_json_side(json, "block", finding->block);
     pt_json_steps(json, "witness", finding->witness, finding->witness_count);
     pt_json_schedule(json, finding);
+    if (finding->played)
+        pt_played_json(json, finding->played);
     pt_json_decisions(json, finding);
     pt_json_close(json, '}');
 }

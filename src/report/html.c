@@ -73,6 +73,14 @@ static void put_sides(struct places *places, const struct pt_finding *finding)
         put_calls(places, finding->block->stack);
 }
 
+static void put_stretches(struct places *places, const struct pt_played_stretch *stretches, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        put_place(places, stretches[i].last.loc);
+        put_place(places, stretches[i].next.loc);
+    }
+}
+
 static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, const struct pt_source_lines *sources)
 {
     struct places places = {.sources = sources, .json = json};
@@ -84,6 +92,10 @@ static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, co
         for (uint32_t k = 0; k < finding->actual_count; k++)
             put_place(&places, finding->actual[k].loc);
         put_sides(&places, finding);
+        if (finding->played) {
+            put_stretches(&places, finding->played->stretches, finding->played->stretch_count);
+            put_stretches(&places, finding->played->passing, finding->played->passing_count);
+        }
     }
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         for (uint32_t k = 0; k < loaded->blocks[i].step_count; k++) {

@@ -13,6 +13,7 @@
 #include "report/check.h"
 #include "report/json_detail.h"
 #include "report/json_writer.h"
+#include "report/played.h"
 #include "report/words.h"
 
 static void put_bound(struct pt_json *json, const char *key, uint64_t bound)
@@ -317,6 +318,8 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     pt_json_uint(&json, "threads", result->threads);
     if (result->torn)
         pt_json_string(&json, "torn", result->torn_message);
+    if (result->explored)
+        pt_explored_json(&json, result->explored);
     if (result->change)
         pt_change_json(result->change, &json);
     pt_json_open(&json, "properties", '[');

@@ -126,4 +126,5 @@ void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_fi
     finding->witness = rd_steps(r, witness, "a witness");
     finding->witness_count = (uint32_t)pt_json_count(witness);
     rd_schedule(r, object, finding);
+    rd_played(r, object, finding);
 }

@@ -47,6 +47,9 @@ void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_f
 void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* What another run of the program has shown of it; none of it need be there. */
 void rd_seen(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+/* result_played.c: what a finding of `explore` has beside, and the result. */
+void rd_played(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+void rd_explored(struct reading *r, const struct pt_json_node *root, struct pt_result *result);
 /* The steps of a run, as many as the list has. */
 struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, const char *where);
 /* "schedule", which need not be there. */

@@ -406,6 +406,8 @@ static void read_root(struct reading *r, const struct pt_json_node *root, const 
     r->arena = &loaded->arena; /* a finding's own goes with it when results are merged */
     if (!r->failed && !loaded->is_model && pt_json_get(root, "blocks"))
         rd_blocks(r, root, loaded);
+    if (!r->failed && !loaded->is_model)
+        rd_explored(r, root, &loaded->result);
     loaded->result.source_roots = read_words(r, root, "source_roots");
     if (pt_json_count(pt_json_get(root, "source_roots")) > MAX_SOURCE_ROOTS)
         rd_fail(r, "it has too many \"source_roots\"");

@@ -14,6 +14,7 @@
 #include "runtime/channel/gate.h"
 #include "runtime/channel/name.h"
 #include "runtime/channel/self.h"
+#include "runtime/explore/explore.h"
 #include "runtime/local/monitor.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
@@ -45,8 +46,21 @@ static void emit_mark(struct pt_thread *self, enum pt_event_kind kind, uint32_t 
     pt_emit_event(self, kind, object, NULL, value, bytes, counted);
 }
 
+/* All user events are one object: a property may speak of their order. */
+static void explore(void)
+{
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_USER});
+}
+
+void __portent_explore_body(void (*body)(void *), void *context)
+{
+    pt_explore_body(body, context);
+}
+
 void __portent_event(const char *name)
 {
+    explore();
     stream(PT_WIRE_OP_USER, name, 0);
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
     int64_t event = self ? pt_watch_event(name) : -1;

@@ -13,6 +13,7 @@
 #include "runtime/channel/gate.h"
 #include "runtime/channel/resolve.h"
 #include "runtime/deadlock/deadlock.h"
+#include "runtime/explore/explore.h"
 #include "runtime/local/embedded.h"
 #include "runtime/found/found.h"
 #include "runtime/local/monitor.h"
@@ -228,6 +229,8 @@ static void on_fails(const char *assertion, const char *file, unsigned line)
 
 static void on_meet(struct pt_thread *self, bool foreign)
 {
+    if (foreign && pt_explore_on && pt_thread_number(self))
+        pt_explore_lost(PT_EXPLORE_LOST_STRANGER, NULL);
     meet_races(self, foreign);
     meet_stack(self);
     if (foreign && pt_monitor_on)
@@ -346,6 +349,8 @@ static void on_ended(struct pt_thread *self)
         pt_emit_end(self);
     if (pt_record_on)
         pt_record_ended(self);
+    if (pt_explore_on)
+        pt_explore_end();
 }
 
 static void on_released(struct pt_thread *self, struct pt_thread *thread)
@@ -418,6 +423,7 @@ void pt_events_register(void)
         .before_access = on_before_access,
         .gated_read = on_gated_read,
         .locked = on_locked,
+        .point = pt_explore_access,
         .watch = on_watch,
         .initial = on_initial,
         .written = on_written,

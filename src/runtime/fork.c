@@ -27,6 +27,7 @@
 #include "runtime/channel/owner.h"
 #include "runtime/deadlock/deadlock.h"
 #include "runtime/events.h"
+#include "runtime/explore/explore.h"
 #include "runtime/found/found.h"
 #include "runtime/found/verdict.h"
 #include "runtime/local/monitor.h"
@@ -189,6 +190,8 @@ static void leave_parent(void)
     struct pt_channel *channel = pt_channel;
     bool active = pt_is_recording(), monitors = pt_monitor_on;
     uint32_t keeps = pt_keeps;
+    if (pt_explore_on)
+        pt_explore_forked();
     if (parent.pending) /* the child's child is in the same state */
         return;
     leave_channel();
@@ -209,6 +212,8 @@ static bool following; /* by the fork that is being done */
 
 static void before_fork(void)
 {
+    if (pt_explore_on)
+        pt_explore_forks();
     following = pt_channel && pt_options.follow_fork && __libc_single_threaded && !parent.pending;
     if (!following)
         return;

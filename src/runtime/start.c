@@ -24,6 +24,7 @@
 #include "runtime/channel/self.h"
 #include "runtime/deadlock/deadlock.h"
 #include "runtime/events.h"
+#include "runtime/explore/explore.h"
 #include "runtime/fork.h"
 #include "runtime/found/found.h"
 #include "runtime/found/suppressed.h"
@@ -192,6 +193,7 @@ void pt_start_recording(bool streams)
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
+    self->explored = pt_explore_on; /* slot 0 */
     pt_thread_enter(self);
     pt_gate_start();
     pt_shadow_refresh(&self->shadow); /* a gate makes it slow */
@@ -205,7 +207,7 @@ void pt_start_recording(bool streams)
     pt_monitor_configure(self, config);
     pt_race_properties_configure(self, config, is_check_asked());
     pt_watch_inherit(&self->shadow);
-    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted || pt_wrap_looks;
+    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted || pt_wrap_looks || pt_explore_on;
     if (streams)
         pt_stream_start();
     if (pt_record_on)
@@ -223,6 +225,18 @@ const char *pt_start_options(void)
     return config->options ? (const char *)config + config->options : "";
 }
 
+/* A run whose threads are scheduled: it records what its input says, and does not wait for other threads at its end,
+ * which would not run then. */
+static void set_explored(void)
+{
+    const char *record = pt_explore_record();
+    if (*record)
+        pt_options.record = (struct pt_span){record, strlen(record)};
+    pt_options.atexit_sleep_ms = 0;
+    pt_explore_hooks.ends = pt_record_finish;
+    pt_found_taker = pt_explore_found;
+}
+
 /* What is recorded goes to the observer, to nobody but those who listen to the event stream, or into the program's own
  * evaluation. False: nobody wants it. */
 static bool find_channel(bool *ret_streams)
@@ -231,11 +245,13 @@ static bool find_channel(bool *ret_streams)
     pt_attach_start();
     pt_channel = open_channel(&bytes);
     pt_options_start(pt_channel ? pt_start_options() : NULL);
+    if (!pt_channel && pt_explore_start())
+        set_explored();
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();
-    if (!pt_channel &&
-        (*ret_streams || pt_options.races || pt_options.lifetimes || pt_options.deadlocks || pt_options.record.len)) {
+    if (!pt_channel && (*ret_streams || pt_options.races || pt_options.lifetimes || pt_options.deadlocks ||
+                        pt_options.record.len || pt_explore_on)) {
         pt_channel = pt_start_stand_in();
         bytes = 0;
     }

@@ -8,16 +8,16 @@
 
 #include "explore.h"
 
-#define PT_EXPLORE_VALUE(object) __typeof__((void)0, *(object))
+#define PT_INTERLEAVE_VALUE(object) __typeof__((void)0, *(object))
 
 #undef atomic_load_explicit
 #undef atomic_load
 #define atomic_load_explicit(object, order)                                                                            \
     ({                                                                                                                 \
         __auto_type pt_at = (object);                                                                                  \
-        PT_EXPLORE_VALUE(pt_at) pt_value;                                                                              \
+        PT_INTERLEAVE_VALUE(pt_at) pt_value;                                                                           \
         (void)(order);                                                                                                 \
-        pt_explore_load((const volatile void *)pt_at, (void *)&pt_value, sizeof pt_value);                             \
+        pt_interleave_load((const volatile void *)pt_at, (void *)&pt_value, sizeof pt_value);                          \
         pt_value;                                                                                                      \
     })
 #define atomic_load(object) atomic_load_explicit(object, memory_order_seq_cst)
@@ -28,21 +28,21 @@
 #define atomic_store_explicit(object, value, order)                                                                    \
     ({                                                                                                                 \
         __auto_type pt_at = (object);                                                                                  \
-        PT_EXPLORE_VALUE(pt_at) pt_value = (value);                                                                    \
-        pt_explore_store((volatile void *)pt_at, (void *)&pt_value, sizeof pt_value);                                  \
+        PT_INTERLEAVE_VALUE(pt_at) pt_value = (value);                                                                 \
+        pt_interleave_store((volatile void *)pt_at, (void *)&pt_value, sizeof pt_value);                               \
         if ((order) == memory_order_seq_cst)                                                                           \
-            pt_explore_step(PT_EXPLORE_FENCE, NULL);                                                                   \
+            pt_interleave_step(PT_INTERLEAVE_FENCE, NULL);                                                             \
     })
 #define atomic_store(object, value) atomic_store_explicit(object, value, memory_order_seq_cst)
 
-#define PT_EXPLORE_UPDATE_BY(builtin, object, value)                                                                   \
+#define PT_INTERLEAVE_UPDATE_BY(builtin, object, value)                                                                \
     ({                                                                                                                 \
         __auto_type pt_at = (object);                                                                                  \
-        PT_EXPLORE_VALUE(pt_at) pt_value = (value), pt_new;                                                            \
-        pt_explore_step(PT_EXPLORE_UPDATE, (const volatile void *)pt_at);                                              \
+        PT_INTERLEAVE_VALUE(pt_at) pt_value = (value), pt_new;                                                         \
+        pt_interleave_step(PT_INTERLEAVE_UPDATE, (const volatile void *)pt_at);                                        \
         pt_value = builtin(pt_at, pt_value, __ATOMIC_SEQ_CST);                                                         \
         pt_new = *pt_at;                                                                                               \
-        pt_explore_saw((const volatile void *)pt_at, (void *)&pt_new, sizeof pt_new);                                  \
+        pt_interleave_saw((const volatile void *)pt_at, (void *)&pt_new, sizeof pt_new);                               \
         pt_value;                                                                                                      \
     })
 #undef atomic_exchange_explicit
@@ -51,12 +51,12 @@
 #undef atomic_fetch_add
 #undef atomic_fetch_sub_explicit
 #undef atomic_fetch_or_explicit
-#define atomic_exchange_explicit(object, value, order)  PT_EXPLORE_UPDATE_BY(__atomic_exchange_n, object, value)
-#define atomic_exchange(object, value)                  PT_EXPLORE_UPDATE_BY(__atomic_exchange_n, object, value)
-#define atomic_fetch_add_explicit(object, value, order) PT_EXPLORE_UPDATE_BY(__atomic_fetch_add, object, value)
-#define atomic_fetch_add(object, value)                 PT_EXPLORE_UPDATE_BY(__atomic_fetch_add, object, value)
-#define atomic_fetch_sub_explicit(object, value, order) PT_EXPLORE_UPDATE_BY(__atomic_fetch_sub, object, value)
-#define atomic_fetch_or_explicit(object, value, order)  PT_EXPLORE_UPDATE_BY(__atomic_fetch_or, object, value)
+#define atomic_exchange_explicit(object, value, order)  PT_INTERLEAVE_UPDATE_BY(__atomic_exchange_n, object, value)
+#define atomic_exchange(object, value)                  PT_INTERLEAVE_UPDATE_BY(__atomic_exchange_n, object, value)
+#define atomic_fetch_add_explicit(object, value, order) PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_add, object, value)
+#define atomic_fetch_add(object, value)                 PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_add, object, value)
+#define atomic_fetch_sub_explicit(object, value, order) PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_sub, object, value)
+#define atomic_fetch_or_explicit(object, value, order)  PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_or, object, value)
 
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit
@@ -65,11 +65,11 @@
     ({                                                                                                                 \
         __auto_type pt_at = (object);                                                                                  \
         __auto_type pt_expected = (expected);                                                                          \
-        PT_EXPLORE_VALUE(pt_at) pt_value = (value);                                                                    \
-        pt_explore_step(PT_EXPLORE_UPDATE, (const volatile void *)pt_at);                                              \
+        PT_INTERLEAVE_VALUE(pt_at) pt_value = (value);                                                                 \
+        pt_interleave_step(PT_INTERLEAVE_UPDATE, (const volatile void *)pt_at);                                        \
         bool pt_done =                                                                                                 \
             __atomic_compare_exchange_n(pt_at, pt_expected, pt_value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
-        pt_explore_saw((const volatile void *)pt_at, NULL, 0);                                                         \
+        pt_interleave_saw((const volatile void *)pt_at, NULL, 0);                                                      \
         pt_done;                                                                                                       \
     })
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
@@ -78,16 +78,17 @@
 
 /* Fences weaker than seq_cst change nothing in this memory order. */
 #undef atomic_thread_fence
-#define atomic_thread_fence(order) ((order) == memory_order_seq_cst ? pt_explore_step(PT_EXPLORE_FENCE, NULL) : (void)0)
+#define atomic_thread_fence(order)                                                                                     \
+    ((order) == memory_order_seq_cst ? pt_interleave_step(PT_INTERLEAVE_FENCE, NULL) : (void)0)
 #undef atomic_signal_fence
 #define atomic_signal_fence(order) ((void)(order))
 
-#define __builtin_ia32_pause() pt_explore_pause()
+#define __builtin_ia32_pause() pt_interleave_pause()
 #undef __rdtsc
 #define __rdtsc() UINT64_C(0)
 /* Copies are steps where the protocol is about what they copy. */
-#ifdef PT_EXPLORE_COPIES
-#define memcpy(to, from, bytes) pt_explore_copy(to, from, bytes)
+#ifdef PT_INTERLEAVE_COPIES
+#define memcpy(to, from, bytes) pt_interleave_copy(to, from, bytes)
 #endif
 
 /* The accesses of the program itself, in its hooks for atomic ones (shadow/native.h). */

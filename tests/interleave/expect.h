@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void expect(struct pt_explore_result result)
+static void expect(struct pt_interleave_result result)
 {
     print_message("%llu runs, %llu cut, at most %u steps\n", (unsigned long long)result.runs,
                   (unsigned long long)result.cut, result.steps);

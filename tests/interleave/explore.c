@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { ACTORS = 2 * PT_EXPLORE_THREADS, DEPTH = 4096, TOUCHED = 4096, BUFFER = 64, STACK = 1 << 18 };
+enum { ACTORS = 2 * PT_INTERLEAVE_THREADS, DEPTH = 4096, TOUCHED = 4096, BUFFER = 64, STACK = 1 << 18 };
 
 struct op {
-    enum pt_explore_kind kind;
+    enum pt_interleave_kind kind;
     const volatile void *at;
 };
 
@@ -57,8 +57,8 @@ struct touched {
 enum outcome { GOES_ON, DONE, CUT, AGAIN, FAULT };
 
 static struct explorer {
-    struct pt_explore what;
-    struct thread threads[PT_EXPLORE_THREADS];
+    struct pt_interleave what;
+    struct thread threads[PT_INTERLEAVE_THREADS];
     struct node path[DEPTH];
     unsigned depth, replay; /* of this run; of the path that it follows */
     int current;            /* the thread that runs; -1: none */
@@ -77,18 +77,18 @@ extern char __data_start[], _end[];
 
 static bool is_buffer(unsigned actor)
 {
-    return actor >= PT_EXPLORE_THREADS;
+    return actor >= PT_INTERLEAVE_THREADS;
 }
 
 static struct thread *thread_of(unsigned actor)
 {
-    return &x->threads[actor % PT_EXPLORE_THREADS];
+    return &x->threads[actor % PT_INTERLEAVE_THREADS];
 }
 
 static struct op op_of(unsigned actor)
 {
     struct thread *thread = thread_of(actor);
-    return is_buffer(actor) ? (struct op){PT_EXPLORE_WRITE, thread->buffer[0].at} : thread->next;
+    return is_buffer(actor) ? (struct op){PT_INTERLEAVE_WRITE, thread->buffer[0].at} : thread->next;
 }
 
 static bool has_changed(const struct saw *saw)
@@ -99,25 +99,25 @@ static bool has_changed(const struct saw *saw)
 static bool is_enabled(unsigned actor)
 {
     struct thread *thread = thread_of(actor);
-    if (actor % PT_EXPLORE_THREADS >= x->what.threads)
+    if (actor % PT_INTERLEAVE_THREADS >= x->what.threads)
         return false;
     if (is_buffer(actor))
         return thread->buffered;
     if (thread->ended)
         return false;
-    if (thread->next.kind == PT_EXPLORE_UPDATE || thread->next.kind == PT_EXPLORE_FENCE)
+    if (thread->next.kind == PT_INTERLEAVE_UPDATE || thread->next.kind == PT_INTERLEAVE_FENCE)
         return !thread->buffered;
-    return thread->next.kind != PT_EXPLORE_WAIT || has_changed(&thread->saw);
+    return thread->next.kind != PT_INTERLEAVE_WAIT || has_changed(&thread->saw);
 }
 
 static bool depend(const struct node *node, unsigned a, unsigned b)
 {
     const struct op *p = &node->ops[a], *q = &node->ops[b];
-    bool writes = p->kind == PT_EXPLORE_WRITE || p->kind == PT_EXPLORE_UPDATE || q->kind == PT_EXPLORE_WRITE ||
-                  q->kind == PT_EXPLORE_UPDATE;
-    if (a % PT_EXPLORE_THREADS == b % PT_EXPLORE_THREADS &&
-        (p->kind == PT_EXPLORE_FENCE || p->kind == PT_EXPLORE_UPDATE || q->kind == PT_EXPLORE_FENCE ||
-         q->kind == PT_EXPLORE_UPDATE))
+    bool writes = p->kind == PT_INTERLEAVE_WRITE || p->kind == PT_INTERLEAVE_UPDATE || q->kind == PT_INTERLEAVE_WRITE ||
+                  q->kind == PT_INTERLEAVE_UPDATE;
+    if (a % PT_INTERLEAVE_THREADS == b % PT_INTERLEAVE_THREADS &&
+        (p->kind == PT_INTERLEAVE_FENCE || p->kind == PT_INTERLEAVE_UPDATE || q->kind == PT_INTERLEAVE_FENCE ||
+         q->kind == PT_INTERLEAVE_UPDATE))
         return true;
     return a == b || (writes && p->at && q->at && (uintptr_t)p->at >> 3 == (uintptr_t)q->at >> 3);
 }
@@ -160,15 +160,15 @@ static void touch(const struct op *op, unsigned actor)
 {
     struct touched *entry = touched_at(op->at);
     bool before = is_shared(entry);
-    *(op->kind == PT_EXPLORE_WRITE || op->kind == PT_EXPLORE_UPDATE ? &entry->writers : &entry->readers) |=
-        1u << actor % PT_EXPLORE_THREADS;
+    *(op->kind == PT_INTERLEAVE_WRITE || op->kind == PT_INTERLEAVE_UPDATE ? &entry->writers : &entry->readers) |=
+        1u << actor % PT_INTERLEAVE_THREADS;
     x->learned |= is_shared(entry) && !before;
 }
 
 /* Nobody else will ever do anything that depends on it: nothing is lost if it comes first. */
 static bool is_private(const struct op *op)
 {
-    return op->kind == PT_EXPLORE_FENCE || (op->kind != PT_EXPLORE_WAIT && !is_shared(touched_at(op->at)));
+    return op->kind == PT_INTERLEAVE_FENCE || (op->kind != PT_INTERLEAVE_WAIT && !is_shared(touched_at(op->at)));
 }
 
 /* --- one run --- */
@@ -255,7 +255,7 @@ static void run_thread(int number)
     abort();
 }
 
-static void stop_at(enum pt_explore_kind kind, const volatile void *at)
+static void stop_at(enum pt_interleave_kind kind, const volatile void *at)
 {
     static const char start[8];
     struct thread *self = &x->threads[x->current];
@@ -313,7 +313,7 @@ static bool turn_back(void)
     return false;
 }
 
-static void prepare(const struct pt_explore *what)
+static void prepare(const struct pt_interleave *what)
 {
     if (!x) {
         x = mmap(NULL, sizeof *x, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -331,14 +331,14 @@ static void prepare(const struct pt_explore *what)
     memset(x->touched, 0, sizeof x->touched);
 }
 
-struct pt_explore_result pt_explore(const struct pt_explore *what)
+struct pt_interleave_result pt_interleave(const struct pt_interleave *what)
 {
-    struct pt_explore_result result = {0};
+    struct pt_interleave_result result = {0};
     prepare(what);
     do {
         run_once();
         if (x->outcome == AGAIN) { /* from the beginning, with what is known now */
-            result = (struct pt_explore_result){0};
+            result = (struct pt_interleave_result){0};
             x->replay = 0;
             continue;
         }
@@ -354,7 +354,7 @@ struct pt_explore_result pt_explore(const struct pt_explore *what)
     return result;
 }
 
-void pt_explore_fault(const char *why)
+void pt_interleave_fault(const char *why)
 {
     if (!x->fault)
         x->fault = why;
@@ -367,13 +367,13 @@ static bool is_outside(void)
     return !x || x->current < 0;
 }
 
-void pt_explore_step(enum pt_explore_kind kind, const volatile void *at)
+void pt_interleave_step(enum pt_interleave_kind kind, const volatile void *at)
 {
     if (!is_outside())
         stop_at(kind, at);
 }
 
-void pt_explore_saw(const volatile void *at, const void *value, size_t bytes)
+void pt_interleave_saw(const volatile void *at, const void *value, size_t bytes)
 {
     if (is_outside())
         return;
@@ -383,20 +383,20 @@ void pt_explore_saw(const volatile void *at, const void *value, size_t bytes)
         memcpy(&saw->value, value, saw->bytes);
 }
 
-void pt_explore_load(const volatile void *at, void *value, size_t bytes)
+void pt_interleave_load(const volatile void *at, void *value, size_t bytes)
 {
-    pt_explore_step(PT_EXPLORE_READ, at);
+    pt_interleave_step(PT_INTERLEAVE_READ, at);
     memcpy(value, (const void *)at, bytes);
     for (unsigned i = 0; !is_outside() && i < x->threads[x->current].buffered; i++)
         if (x->threads[x->current].buffer[i].at == at)
             memcpy(value, &x->threads[x->current].buffer[i].value, bytes);
-    pt_explore_saw(at, value, bytes);
+    pt_interleave_saw(at, value, bytes);
 }
 
-void pt_explore_store(volatile void *at, const void *value, size_t bytes)
+void pt_interleave_store(volatile void *at, const void *value, size_t bytes)
 {
     if (is_outside() || x->what.direct) {
-        pt_explore_step(PT_EXPLORE_WRITE, at);
+        pt_interleave_step(PT_INTERLEAVE_WRITE, at);
         memcpy((void *)at, value, bytes);
         return;
     }
@@ -408,18 +408,18 @@ void pt_explore_store(volatile void *at, const void *value, size_t bytes)
     memcpy(&self->buffer[self->buffered++].value, value, bytes);
 }
 
-void pt_explore_pause(void)
+void pt_interleave_pause(void)
 {
     if (!is_outside())
-        stop_at(PT_EXPLORE_WAIT, x->threads[x->current].saw.at);
+        stop_at(PT_INTERLEAVE_WAIT, x->threads[x->current].saw.at);
 }
 
-void pt_explore_await(const volatile void *at, uint64_t seen, size_t bytes)
+void pt_interleave_await(const volatile void *at, uint64_t seen, size_t bytes)
 {
     if (is_outside())
         return;
-    pt_explore_saw(at, &seen, bytes);
-    stop_at(PT_EXPLORE_WAIT, at);
+    pt_interleave_saw(at, &seen, bytes);
+    stop_at(PT_INTERLEAVE_WAIT, at);
 }
 
 /* Its own stack is nobody else's. */
@@ -428,16 +428,16 @@ static bool is_outside_stacks(const void *at)
     return (const char *)at < (const char *)x || (const char *)at >= (const char *)(x + 1);
 }
 
-void pt_explore_copy(void *to, const void *from, size_t bytes)
+void pt_interleave_copy(void *to, const void *from, size_t bytes)
 {
     for (size_t done = 0, piece; done < bytes; done += piece) {
         unsigned char read[8];
         piece = bytes - done < 8 ? bytes - done : 8;
         if (is_outside_stacks(from))
-            pt_explore_step(PT_EXPLORE_READ, (const char *)from + done);
+            pt_interleave_step(PT_INTERLEAVE_READ, (const char *)from + done);
         memcpy(read, (const char *)from + done, piece);
         if (is_outside_stacks(to))
-            pt_explore_step(PT_EXPLORE_WRITE, (char *)to + done);
+            pt_interleave_step(PT_INTERLEAVE_WRITE, (char *)to + done);
         memcpy((char *)to + done, read, piece);
     }
 }

@@ -33,11 +33,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PT_EXPLORE_THREADS = 3 };
+enum { PT_INTERLEAVE_THREADS = 3 };
 
-struct pt_explore {
+struct pt_interleave {
     unsigned threads;
-    void (*body[PT_EXPLORE_THREADS])(void);
+    void (*body[PT_INTERLEAVE_THREADS])(void);
     void (*begin)(void);            /* before each run, for what is not in the program's data; may be NULL */
     void (*enter)(unsigned thread); /* the code that runs next is this thread's; may be NULL */
     const char *(*check)(void);     /* after each run: NULL, or what is wrong; may be NULL */
@@ -46,27 +46,33 @@ struct pt_explore {
     uint64_t most;                  /* runs; more are a fault. 0: as many as there are */
 };
 
-struct pt_explore_result {
+struct pt_interleave_result {
     uint64_t runs;     /* to their end */
     uint64_t cut;      /* begun, and given up because another has shown or will show the same */
     const char *fault; /* of the last run; NULL: there was none in any */
     unsigned steps;    /* of the longest */
 };
 
-struct pt_explore_result pt_explore(const struct pt_explore *what);
+struct pt_interleave_result pt_interleave(const struct pt_interleave *what);
 /* From the code under test: this must not be. */
-void pt_explore_fault(const char *why);
+void pt_interleave_fault(const char *why);
 
-/* The operations; outside pt_explore they are done at once. */
-enum pt_explore_kind { PT_EXPLORE_READ, PT_EXPLORE_WRITE, PT_EXPLORE_UPDATE, PT_EXPLORE_FENCE, PT_EXPLORE_WAIT };
-void pt_explore_step(enum pt_explore_kind kind, const volatile void *at);
-void pt_explore_load(const volatile void *at, void *value, size_t bytes);
-void pt_explore_store(volatile void *at, const void *value, size_t bytes);
+/* The operations; outside pt_interleave they are done at once. */
+enum pt_interleave_kind {
+    PT_INTERLEAVE_READ,
+    PT_INTERLEAVE_WRITE,
+    PT_INTERLEAVE_UPDATE,
+    PT_INTERLEAVE_FENCE,
+    PT_INTERLEAVE_WAIT
+};
+void pt_interleave_step(enum pt_interleave_kind kind, const volatile void *at);
+void pt_interleave_load(const volatile void *at, void *value, size_t bytes);
+void pt_interleave_store(volatile void *at, const void *value, size_t bytes);
 /* What an update left there, for the wait that may follow; NULL, of no bytes: a wait would be over at once. */
-void pt_explore_saw(const volatile void *at, const void *value, size_t bytes);
+void pt_interleave_saw(const volatile void *at, const void *value, size_t bytes);
 /* Until the memory looked at last is not as it was seen, and until *at is not `seen`. */
-void pt_explore_pause(void);
-void pt_explore_await(const volatile void *at, uint64_t seen, size_t bytes);
-void pt_explore_copy(void *to, const void *from, size_t bytes);
+void pt_interleave_pause(void);
+void pt_interleave_await(const volatile void *at, uint64_t seen, size_t bytes);
+void pt_interleave_copy(void *to, const void *from, size_t bytes);
 
 #endif

@@ -22,7 +22,7 @@
 #include "runtime/sys/delay.h"
 #include "runtime/sys/runtime.h"
 
-enum { THREADS = PT_EXPLORE_THREADS, BLOCK = 1 << 15, BLOCKS = 9, IDS = 500, ACCESSES = 8 };
+enum { THREADS = PT_INTERLEAVE_THREADS, BLOCK = 1 << 15, BLOCKS = 9, IDS = 500, ACCESSES = 8 };
 
 static struct pt_shadow_self threads[THREADS];
 static unsigned current;
@@ -169,12 +169,12 @@ void pt_sys_release_table(void *table, size_t bytes)
 void pt_spin_await(_Atomic uint32_t *word, uint32_t seen, unsigned *turn)
 {
     (void)word, (void)seen, (void)turn;
-    pt_explore_pause();
+    pt_interleave_pause();
 }
 void pt_spin_wait(struct pt_spin *lock)
 {
     while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire))
-        pt_explore_pause();
+        pt_interleave_pause();
 }
 void pt_spin_wake(struct pt_spin *lock)
 {
@@ -182,15 +182,15 @@ void pt_spin_wake(struct pt_spin *lock)
 }
 void pt_runtime_stop(const char *why)
 {
-    pt_explore_fault(why);
+    pt_interleave_fault(why);
 }
 void pt_runtime_give_up(void)
 {
-    pt_explore_fault("a table is full");
+    pt_interleave_fault("a table is full");
 }
 void pt_runtime_lost(void)
 {
-    pt_explore_fault("an event is lost");
+    pt_interleave_fault("an event is lost");
 }
 
 /* --- accesses --- */
@@ -272,7 +272,7 @@ static void load(void)
     unsigned thread = current;
     uint64_t value = get();
     if (known_of(&threads[thread], (unsigned)(value >> 32)) < (uint32_t)value)
-        pt_explore_fault("a read does not know of the write that it saw");
+        pt_interleave_fault("a read does not know of the write that it saw");
     note(false, value);
 }
 
@@ -398,12 +398,12 @@ static int start(void **state)
  */
 static void explore(unsigned count, void (*a)(void), void (*b)(void), void (*c)(void))
 {
-    expect(pt_explore(&(struct pt_explore){.threads = count,
-                                           .body = {a, b, c},
-                                           .begin = reset_variable,
-                                           .enter = play,
-                                           .check = check,
-                                           .direct = count == 3}));
+    expect(pt_interleave(&(struct pt_interleave){.threads = count,
+                                                 .body = {a, b, c},
+                                                 .begin = reset_variable,
+                                                 .enter = play,
+                                                 .check = check,
+                                                 .direct = count == 3}));
 }
 
 #endif

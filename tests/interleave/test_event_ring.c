@@ -37,7 +37,7 @@ struct pt_channel *pt_channel = &file.channel;
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
 {
     (void)nanoseconds;
-    pt_explore_await(word, seen, sizeof seen);
+    pt_interleave_await(word, seen, sizeof seen);
 }
 bool pt_sys_is_quiet(void)
 {
@@ -54,7 +54,7 @@ void pt_sys_sleep(uint64_t nanoseconds)
     uint32_t now;
     (void)nanoseconds;
     while ((now = atomic_load(&reader.rings[0].shared->state)) != PT_RING_FREE)
-        pt_explore_await(&reader.rings[0].shared->state, now, sizeof now);
+        pt_interleave_await(&reader.rings[0].shared->state, now, sizeof now);
 }
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
 {
@@ -82,10 +82,10 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     (void)ring;
     __builtin_memcpy(&event, r->record, sizeof event);
     if (event.head.number != taken + 1)
-        pt_explore_fault("an event is missing, twice there, or out of order");
+        pt_interleave_fault("an event is missing, twice there, or out of order");
     if (event.value != mark(event.head.number) || event.head.object != (uint32_t)event.value ||
         event.head.head.bytes != sizeof event)
-        pt_explore_fault("an event is torn");
+        pt_interleave_fault("an event is torn");
     taken++;
     *ret_event = (struct pt_event){0};
     return true;
@@ -129,7 +129,7 @@ static void read_events(void)
     struct pt_event event;
     while (taken < wanted)
         if (!chan_next(&reader, 1, &event) && taken < wanted)
-            pt_explore_await(&reader.rings[0].shared->head, reader.rings[0].cursor, 8);
+            pt_interleave_await(&reader.rings[0].shared->head, reader.rings[0].cursor, 8);
 }
 
 #ifndef PT_SEEDED
@@ -138,7 +138,7 @@ static void read_both(void)
 {
     wanted = 1;
     read_events();
-    pt_explore_await(&reader.rings[0].shared->state, PT_RING_ACTIVE, sizeof(uint32_t));
+    pt_interleave_await(&reader.rings[0].shared->state, PT_RING_ACTIVE, sizeof(uint32_t));
     wanted = 2;
     read_events();
 }
@@ -198,14 +198,14 @@ static void test_full_ring_blocks(void **state)
     (void)state;
     start(3, 1, PT_ON_FULL_BLOCK);
     wanted = 3;
-    expect(pt_explore(&(struct pt_explore){.threads = 2, .body = {first_writer, read_events}, .check = check}));
+    expect(pt_interleave(&(struct pt_interleave){.threads = 2, .body = {first_writer, read_events}, .check = check}));
 }
 
 static void test_full_ring_drops(void **state)
 {
     (void)state;
     start(3, 1, PT_ON_FULL_DROP);
-    expect(pt_explore(&(struct pt_explore){.threads = 2, .body = {first_writer, glance}, .check = check}));
+    expect(pt_interleave(&(struct pt_interleave){.threads = 2, .body = {first_writer, glance}, .check = check}));
 }
 
 #ifndef PT_SEEDED
@@ -215,7 +215,7 @@ static void test_a_ring_is_used_again(void **state)
 {
     (void)state;
     start(1, 1, PT_ON_FULL_BLOCK);
-    expect(pt_explore(&(struct pt_explore){
+    expect(pt_interleave(&(struct pt_interleave){
         .threads = 3, .body = {first_writer, second_writer, read_both}, .check = check, .direct = true}));
 }
 
@@ -223,8 +223,8 @@ static void test_two_rings(void **state)
 {
     (void)state;
     start(1, 2, PT_ON_FULL_DROP);
-    expect(
-        pt_explore(&(struct pt_explore){.threads = 3, .body = {first_writer, second_writer, glance}, .check = check}));
+    expect(pt_interleave(
+        &(struct pt_interleave){.threads = 3, .body = {first_writer, second_writer, glance}, .check = check}));
 }
 #endif
 

@@ -29,21 +29,22 @@ static void three_of_b(void)
 static void test_counts(void **state)
 {
     (void)state;
-    struct pt_explore_result result =
-        pt_explore(&(struct pt_explore){.threads = 2, .body = {three_of_a, four_of_a}, .all = true});
+    struct pt_interleave_result result =
+        pt_interleave(&(struct pt_interleave){.threads = 2, .body = {three_of_a, four_of_a}, .all = true});
     assert_null(result.fault);
     assert_int_equal(result.runs, 35); /* 7 over 3 */
     assert_int_equal(result.steps, 7);
     /* all steps depend on each other: nothing to leave out */
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {three_of_a, four_of_a}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {three_of_a, four_of_a}});
     assert_int_equal(result.runs, 35);
-    result = pt_explore(&(struct pt_explore){.threads = 3, .body = {three_of_a, four_of_a, three_of_a}, .all = true});
+    result =
+        pt_interleave(&(struct pt_interleave){.threads = 3, .body = {three_of_a, four_of_a, three_of_a}, .all = true});
     assert_int_equal(result.runs, 4200); /* 10! / (3! 4! 3!) */
     /* two threads that have nothing to do with each other are one run */
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {three_of_a, three_of_b}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {three_of_a, three_of_b}});
     assert_int_equal(result.runs, 1);
     /* a third that has, next to two of them */
-    result = pt_explore(&(struct pt_explore){.threads = 3, .body = {three_of_a, three_of_b, four_of_a}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 3, .body = {three_of_a, three_of_b, four_of_a}});
     assert_int_equal(result.runs, 35);
 }
 
@@ -78,13 +79,13 @@ static const char *note_end(void)
     return NULL;
 }
 
-static uint64_t ends_of(struct pt_explore what)
+static uint64_t ends_of(struct pt_interleave what)
 {
     uint64_t noted = 0;
     seen_ends = &noted;
     what.threads = 2;
     what.check = note_end;
-    struct pt_explore_result result = pt_explore(&what);
+    struct pt_interleave_result result = pt_interleave(&what);
     assert_null(result.fault);
     return noted;
 }
@@ -93,13 +94,13 @@ static void test_store_buffers(void **state)
 {
     (void)state;
     const uint64_t all = 0xf, sequential = 0xe; /* both read 0: only through buffers */
-    assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}}), all);
-    assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}, .all = true}), all);
-    assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}, .direct = true}),
+    assert_int_equal(ends_of((struct pt_interleave){.body = {write_a_read_b, write_b_read_a}}), all);
+    assert_int_equal(ends_of((struct pt_interleave){.body = {write_a_read_b, write_b_read_a}, .all = true}), all);
+    assert_int_equal(ends_of((struct pt_interleave){.body = {write_a_read_b, write_b_read_a}, .direct = true}),
                      sequential);
-    assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, fenced_b}}), sequential);
-    assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, fenced_b}, .all = true}), sequential);
-    assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, write_b_read_a}}), all);
+    assert_int_equal(ends_of((struct pt_interleave){.body = {fenced_a, fenced_b}}), sequential);
+    assert_int_equal(ends_of((struct pt_interleave){.body = {fenced_a, fenced_b}, .all = true}), sequential);
+    assert_int_equal(ends_of((struct pt_interleave){.body = {fenced_a, write_b_read_a}}), all);
 }
 
 /* --- mutual exclusion --- */
@@ -107,7 +108,7 @@ static void test_store_buffers(void **state)
 static void critical(void)
 {
     if (atomic_fetch_add(&inside, 1) != 0)
-        pt_explore_fault("two at a time");
+        pt_interleave_fault("two at a time");
     atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
 }
 
@@ -136,12 +137,13 @@ static void careless_a(void)
 static void test_dekker(void **state)
 {
     (void)state;
-    struct pt_explore_result result = pt_explore(&(struct pt_explore){.threads = 2, .body = {dekker_a, dekker_b}});
+    struct pt_interleave_result result =
+        pt_interleave(&(struct pt_interleave){.threads = 2, .body = {dekker_a, dekker_b}});
     assert_null(result.fault);
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {careless_a, dekker_b}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {careless_a, dekker_b}});
     assert_string_equal(result.fault, "two at a time");
     /* in sequential consistency a fence is not needed */
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {careless_a, dekker_b}, .direct = true});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {careless_a, dekker_b}, .direct = true});
     assert_null(result.fault);
 }
 
@@ -169,12 +171,13 @@ static void never_unlocks(void)
 static void test_locks(void **state)
 {
     (void)state;
-    struct pt_explore_result result = pt_explore(&(struct pt_explore){.threads = 3, .body = {spin, spin, spin}});
+    struct pt_interleave_result result =
+        pt_interleave(&(struct pt_interleave){.threads = 3, .body = {spin, spin, spin}});
     assert_null(result.fault);
     assert_true(result.runs >= 6); /* the orders in which they get it, and who failed to meanwhile */
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {broken_spin, broken_spin}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {broken_spin, broken_spin}});
     assert_string_equal(result.fault, "two at a time");
-    result = pt_explore(&(struct pt_explore){.threads = 2, .body = {never_unlocks, spin}});
+    result = pt_interleave(&(struct pt_interleave){.threads = 2, .body = {never_unlocks, spin}});
     assert_string_equal(result.fault, "deadlock");
 }
 
@@ -191,12 +194,12 @@ static const char *both_added(void)
 static void test_lost_update(void **state)
 {
     (void)state;
-    struct pt_explore what = {.threads = 2, .body = {add_badly, add_badly}, .check = both_added};
-    assert_string_equal(pt_explore(&what).fault, "one is lost");
+    struct pt_interleave what = {.threads = 2, .body = {add_badly, add_badly}, .check = both_added};
+    assert_string_equal(pt_interleave(&what).fault, "one is lost");
     assert_int_equal(c, 0); /* everything is as it was */
     what.most = 1;
     what.check = NULL;
-    assert_string_equal(pt_explore(&what).fault, "more runs than were to be");
+    assert_string_equal(pt_interleave(&what).fault, "more runs than were to be");
 }
 
 int main(void)

@@ -1,3 +1,7 @@
+/*
+ * The line is written over again and again, at most every tenth of a second, and only where somebody can see it: on a
+ * terminal that knows how to go back. Short work shows nothing.
+ */
 #include "cli/common/progress.h"
 
 #include <inttypes.h>
@@ -82,6 +86,13 @@ void pt_progress_events(void *context, uint64_t events)
         return;
     (void)snprintf(text, sizeof text, "unfolding: %" PRIu64 " events", events);
     show_line(progress, text);
+}
+
+void pt_progress_line(struct pt_progress *progress, const char *text)
+{
+    uint64_t now;
+    if (is_due(progress, &now))
+        show_line(progress, text);
 }
 
 void pt_progress_clear(struct pt_progress *progress)

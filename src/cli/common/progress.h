@@ -18,6 +18,8 @@ void pt_progress_init(struct pt_progress *progress, bool wanted);
 void pt_progress_show(struct pt_progress *progress, const char *property, uint64_t level, uint64_t states);
 /* The same for an unfolding: `context` is the struct pt_progress. */
 void pt_progress_events(void *context, uint64_t events);
+/* The same in words of one's own. */
+void pt_progress_line(struct pt_progress *progress, const char *text);
 /* Removes the line; to be called before anything else is printed. */
 void pt_progress_clear(struct pt_progress *progress);
 

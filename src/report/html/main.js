@@ -4,6 +4,7 @@ const page = document.getElementById("page");
 
 function holdsWords(property) {
   if (!property.monitorable) return "no finite run can violate it";
+  if (property.kind === "schedule") return property.message || "no schedule failed";
   if (property.findings) return "nothing was found in the observed run";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
@@ -35,6 +36,7 @@ function blockEntry(block) {
 
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
+  if (property.what) return property.what;
   if (property.sides && property.kind in TITLES) return `${foundTitle(property)} on ${property.object}: ${property.sides.map((side) => side.loc).join(", ")}`;
   const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
@@ -54,7 +56,7 @@ function propertyEntry(property) {
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
     what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? roomWords(property) : property.message || "",
     muted: property.suppressed || property.known,
-    open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
+    open: property.verdict !== "violated" ? null : property.kind === "schedule" && property.stretches ? () => scheduleFinding(property, data.sources, data.result.program) : () => propertyFinding(property, data.sources, data.name, data.result.program),
   };
 }
 
@@ -66,6 +68,7 @@ function entries() {
 const all = entries();
 const bad = all.filter((entry) => entry.verdict === "violated");
 document.getElementById("origin").textContent = !data.result ? data.origin
+  : data.result.explore ? `${(data.result.program || []).join(" ")}: ${plural(data.result.explore.runs, "run")}, ${plural(data.result.explore.distinct, "schedule")}`
   : `${data.result.trace}: ${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`;
 document.title = bad.length ? `${bad[0].name}${bad.length > 1 ? ` and ${bad.length - 1} more` : ""} · Portent` : "Portent report";
 

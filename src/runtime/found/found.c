@@ -18,6 +18,8 @@
 #include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
 
+void (*pt_found_taker)(unsigned check, uint64_t key);
+
 enum { PROBES = 64 };
 static struct {
     _Atomic uint64_t key, count;
@@ -65,6 +67,10 @@ static void halt_for(const struct pt_found *found)
 
 bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
+    if (pt_found_taker) {
+        pt_found_taker(found->check, found->key);
+        return true;
+    }
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
     size_t len = bytes ? pt_found_write(found, bytes, PT_FOUND_BYTES) : 0;
     bool observed = pt_verdict_is_observed(), suppressed = len && pt_suppressed_found(bytes, len);

@@ -12,6 +12,7 @@
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
+#include "core/explore.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/native.h"
@@ -564,6 +565,29 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
            (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),         \
            (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
+/* Where threads are scheduled, the turn comes first of all: then all that there is beside it. */
+#define EXPLORED(name, race, bytes, type, kind, parameters, arguments, perform)                                        \
+    static COLD type explored_##name parameters                                                                        \
+    {                                                                                                                  \
+        pt_shadow_hooks.point(address, bytes, kind, site);                                                             \
+        if (pt_is_living())                                                                                            \
+            return living_##name arguments;                                                                            \
+        if (pt_is_racing())                                                                                            \
+            return race(name) arguments;                                                                               \
+        return pt_is_recording() ? recorded_##name arguments : perform;                                                \
+    }
+#define EXPLORED_READ(name, race, bytes, type, kind, perform)                                                          \
+    EXPLORED(name, race, bytes, type, kind, (const void *address, int order, const struct pt_site *site),              \
+             (address, order, site), perform)
+#define EXPLORED_WRITE(name, race, bytes, type, kind, perform)                                                         \
+    EXPLORED(name, race, bytes, type, kind,                                                                            \
+             (void *address, type value, int op, int order, const struct pt_site *site),                               \
+             (address, value, op, order, site), perform)
+#define EXPLORED_EXCHANGE(bytes, type)                                                                                 \
+    EXPLORED(cas##bytes, RACING_ALL, bytes, type, PT_EXPLORE_ATOMIC_UPDATE,                                            \
+             (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),       \
+             (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
+
 /* What the race engine does not follow: it is in a gap of sampling. */
 #define BETWEEN(name, type, order, parameters, arguments, perform)                                                     \
     static COLD type between_##name parameters                                                                         \
@@ -593,8 +617,8 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
         plain(perform, name, arguments);                                                                               \
-        if (__builtin_expect(mode & PT_ACTIVE_LIVES, 0))                                                               \
-            return living_##name arguments;                                                                            \
+        if (__builtin_expect(mode & (PT_ACTIVE_LIVES | PT_ACTIVE_EXPLORES), 0))                                        \
+            return mode & PT_ACTIVE_EXPLORES ? explored_##name arguments : living_##name arguments;                    \
         if (mode & PT_ACTIVE_CHOOSES)                                                                                  \
             return plain##_CHOSEN(mode, name) arguments;                                                               \
         return mode & PT_ACTIVE_RACES ? racing_##name arguments : recorded_##name arguments;                           \
@@ -680,6 +704,12 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
     LIVING_WRITE(update##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_READ | PT_RACE_WRITE,                \
                  ATOMIC_UPDATE(bytes))                                                                                 \
     LIVING_EXCHANGE(bytes, type)                                                                                       \
+    EXPLORED_READ(load##bytes, RACING_SOME, bytes, type, PT_EXPLORE_LOAD, LOAD(bytes))                                 \
+    EXPLORED_READ(atomic_load##bytes, RACING_ALL, bytes, type, PT_EXPLORE_ATOMIC_LOAD, native_load##bytes(address))    \
+    EXPLORED_WRITE(store##bytes, RACING_SOME, bytes, type, PT_EXPLORE_STORE, STORE(bytes))                             \
+    EXPLORED_WRITE(atomic_store##bytes, RACING_ALL, bytes, type, PT_EXPLORE_ATOMIC_STORE, ATOMIC_STORE(bytes))         \
+    EXPLORED_WRITE(update##bytes, RACING_ALL, bytes, type, PT_EXPLORE_ATOMIC_UPDATE, ATOMIC_UPDATE(bytes))             \
+    EXPLORED_EXCHANGE(bytes, type)                                                                                     \
     CHOOSE(bytes, type)                                                                                                \
     DEFINE_LATE(bytes, type)                                                                                           \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
@@ -736,7 +766,10 @@ DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the slow path */
 
 void __portent_fence(int order, const struct pt_site *site)
 {
+    unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);
+    if (__builtin_expect(mode & PT_ACTIVE_EXPLORES, 0))
+        pt_shadow_hooks.point(NULL, 0, PT_EXPLORE_FENCE, site);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (pt_is_active())
+    if (__builtin_expect(mode, 0))
         pt_slow_fence(order, site);
 }

@@ -23,6 +23,10 @@ static void locked(const void *object, int kind)
 {
     (void)object, (void)kind;
 }
+static void point(const void *address, size_t size, unsigned kind, const struct pt_site *site)
+{
+    (void)address, (void)size, (void)kind, (void)site;
+}
 static void about(struct pt_shadow_self *self, uint32_t object)
 {
     (void)self, (void)object;
@@ -55,6 +59,7 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .before_access = before_access,
     .gated_read = about,
     .locked = locked,
+    .point = point,
     .watch = about,
     .initial = about,
     .written = written,

@@ -36,6 +36,8 @@ struct pt_shadow_hooks {
     void (*gated_read)(struct pt_shadow_self *self, uint32_t object);
     /* While pt_shadow_gated. A lock was taken or is about to be given up, outside of the runtime. */
     void (*locked)(const void *object, int kind);
+    /* While PT_ACTIVE_EXPLORES. Before an access, of a kind of core/explore.h, outside of the runtime: may wait. */
+    void (*point)(const void *address, size_t size, unsigned kind, const struct pt_site *site);
     /* The thread's clock was `before`, to which it still has a reference. NULL: clocks carry no knowledge. */
     void (*clock_changed)(struct pt_shadow_self *self, pt_clock_id before);
 

@@ -12,8 +12,10 @@
 
 #include <string.h>
 
+#include "core/explore.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/sys.h"
 
 enum { PIECE = 512 };
 
@@ -28,6 +30,13 @@ static void count_lost(const void *address, size_t size)
 {
     if (pt_is_recording())
         pt_slow_lost((uintptr_t)address, size);
+}
+
+/* Where threads are scheduled. */
+static void explore(const void *address, size_t size, unsigned kind, const struct pt_site *site)
+{
+    if (pt_is_exploring() && size)
+        pt_shadow_hooks.point(address, size, kind, site);
 }
 
 /* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
@@ -66,7 +75,7 @@ static void end(const void *address, int effect, int order, const struct pt_site
 
 void __portent_begin_read(const void *address, size_t size, const struct pt_site *site)
 {
-    (void)site;
+    explore(address, size, PT_EXPLORE_LOAD, site);
     begin(address, size, false);
 }
 
@@ -78,6 +87,7 @@ void __portent_end_read(const void *address, size_t size, const struct pt_site *
 
 void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
 {
+    explore(address, size, PT_EXPLORE_STORE, site);
     pt_shadow_race(address, size, PT_RACE_WRITE, site);
     begin(address, size, true);
 }
@@ -90,6 +100,10 @@ void __portent_end_write(void *address, size_t size, const struct pt_site *site)
 
 void __portent_begin_atomic(void *address, size_t size, int effect, const struct pt_site *site)
 {
+    static const unsigned kinds[] = {[PT_ATOMIC_READ] = PT_EXPLORE_ATOMIC_LOAD,
+                                     [PT_ATOMIC_WRITE] = PT_EXPLORE_ATOMIC_STORE,
+                                     [PT_ATOMIC_UPDATE] = PT_EXPLORE_ATOMIC_UPDATE};
+    explore(address, size, kinds[effect], site);
     if (effect != PT_ATOMIC_READ)
         pt_slow_race_atomic(address, size, PT_RACE_WRITE, __ATOMIC_RELEASE, site);
     begin(address, size, effect != PT_ATOMIC_READ);
@@ -148,9 +162,28 @@ static void *recorded_move(void *to, const void *from, size_t size, const struct
     return to;
 }
 
+/* What is read is read in its own step, before that of the writing. */
+static void *explored_move(void *to, const void *from, size_t size, const struct pt_site *site,
+                           const struct pt_site *source)
+{
+    unsigned char room[PIECE], *buffer = size <= PIECE ? room : pt_sys_reserve(size);
+    explore(from, size, PT_EXPLORE_LOAD, source);
+    if (buffer)
+        memcpy(buffer, from, size);
+    explore(to, size, PT_EXPLORE_STORE, site);
+    pt_shadow_race(to, size, PT_RACE_WRITE, site);
+    recorded_move(to, buffer ? buffer : from, size, site);
+    pt_shadow_race(from, size, PT_RACE_READ, source);
+    if (buffer && buffer != room)
+        pt_sys_release(buffer, size);
+    return to;
+}
+
 void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site,
                         const struct pt_site *source)
 {
+    if (pt_is_exploring())
+        return explored_move(to, from, size, site, source);
     pt_shadow_race(to, size, PT_RACE_WRITE, site);
     recorded_move(to, from, size, site);
     pt_shadow_race(from, size, PT_RACE_READ, source);
@@ -165,6 +198,7 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
+    explore(to, size, PT_EXPLORE_STORE, site);
     pt_shadow_race(to, size, PT_RACE_WRITE, site);
     struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy) {
@@ -224,6 +258,7 @@ static void record_read(const void *from, size_t size, const struct pt_site *sit
 
 void pt_slow_read(const void *address, size_t size, const struct pt_site *site)
 {
+    explore(address, size, PT_EXPLORE_LOAD, site);
     record_read(address, size, site);
     pt_shadow_race(address, size, PT_RACE_READ, site);
 }
@@ -285,7 +320,7 @@ static size_t read_of(const void *address, const void *other, size_t size, int o
 /* What others write meanwhile may be another length; it is one that the function could have read. */
 void __portent_read(const void *address, const void *other, size_t size, int op, const struct pt_site *site)
 {
-    enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES };
+    enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES | PT_ACTIVE_EXPLORES };
     unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);
     if (__builtin_expect(mode == 0, 1))
         return;
@@ -302,6 +337,8 @@ char *__portent_string(char *to, const char *from, size_t limit, size_t room, in
     size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
     if (room != SIZE_MAX && (zeros > room || length > room - zeros || skip > room - zeros - length))
         __chk_fail();
+    explore(from, length + (length < limit), PT_EXPLORE_LOAD, source);
+    explore(to, skip + length + zeros, PT_EXPLORE_STORE, site);
     pt_shadow_race(to + skip, length + zeros, PT_RACE_WRITE, site);
     copy_and_fill(to + skip, from, length, zeros, site);
     pt_shadow_race(from, length + (length < limit), PT_RACE_READ, source);

@@ -13,10 +13,11 @@
 
 /* There is something to do in hooks beside the access. 0 without an observer, and as long as nothing is watched. */
 enum pt_activity {
-    PT_ACTIVE_RECORDS = 1, /* events for properties and recordings */
-    PT_ACTIVE_RACES = 2,   /* races are looked for, and there are several threads (runtime/race) */
-    PT_ACTIVE_CHOOSES = 4, /* not of all accesses; without the former: not now (runtime/race/choose.c) */
-    PT_ACTIVE_LIVES = 8,   /* lifetimes are looked at (runtime/race/life.h) */
+    PT_ACTIVE_RECORDS = 1,   /* events for properties and recordings */
+    PT_ACTIVE_RACES = 2,     /* races are looked for, and there are several threads (runtime/race) */
+    PT_ACTIVE_CHOOSES = 4,   /* not of all accesses; without the former: not now (runtime/race/choose.c) */
+    PT_ACTIVE_LIVES = 8,     /* lifetimes are looked at (runtime/race/life.h) */
+    PT_ACTIVE_EXPLORES = 16, /* threads are scheduled (runtime/explore), and there are several */
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
@@ -66,6 +67,11 @@ static inline bool pt_is_between(void)
 static inline bool pt_is_living(void)
 {
     return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_LIVES, 0);
+}
+
+static inline bool pt_is_exploring(void)
+{
+    return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_EXPLORES, 0);
 }
 
 /* What is to be watched and recorded. There is a channel. */

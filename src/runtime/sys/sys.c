@@ -56,6 +56,11 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
     return enter(number, a, b, c, d, e, f);
 }
 
+long pt_sys_call(long number, long a, long b, long c, long d)
+{
+    return call(number, a, b, c, d, 0, 0);
+}
+
 static bool failed(long result)
 {
     return result < 0 && result > -4096;
@@ -437,6 +442,11 @@ int pt_sys_fstat(int fd, struct stat *ret_about)
     return (int)call(SYS_fstat, fd, (long)ret_about, 0, 0, 0, 0);
 }
 
+int pt_sys_descriptor_flags(int fd)
+{
+    return (int)call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+}
+
 void pt_sys_descriptor_text(int fd, char *out, size_t room)
 {
     char path[40] = "/proc/self/fd/", digits[12];
@@ -452,6 +462,11 @@ void pt_sys_descriptor_text(int fd, char *out, size_t room)
 int pt_sys_open(const char *path)
 {
     return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+}
+
+int pt_sys_open_both(const char *path)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0);
 }
 
 long pt_sys_list(int fd, void *out, size_t len)

@@ -11,6 +11,9 @@
 
 #include "runtime/sys/spin.h"
 
+/* A system call; a failure is the negative error. For the files of this folder: others have functions. */
+long pt_sys_call(long number, long a, long b, long c, long d);
+
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
 /* The same for what is large, stays, and is touched here and there: nothing of it counts as data of the program, which
@@ -89,9 +92,11 @@ struct pollfd;
 bool pt_sys_same_file(const char *a, const char *b);
 int pt_sys_lstat(const char *path, struct stat *ret_about);
 int pt_sys_fstat(int fd, struct stat *ret_about);
+int pt_sys_descriptor_flags(int fd); /* of F_GETFL */
 /* What /proc calls a descriptor; "" when that is not known. */
 void pt_sys_descriptor_text(int fd, char *out, size_t room);
 int pt_sys_open(const char *path);
+int pt_sys_open_both(const char *path);                                /* for reading and writing */
 size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset); /* less than `len` at the end, or on error */
 long pt_sys_list(int fd, void *out, size_t len); /* entries of a folder, as getdents64 has them; 0: no more */
 int pt_sys_unlink(const char *path);

@@ -67,6 +67,7 @@ struct pt_thread {
     char label[16];    /* set with pthread_setname_np, or "" */
     size_t stack_size; /* at most */
     bool stack_given;  /* it is memory of the program's own */
+    uint32_t explored; /* 1 + its slot where threads are scheduled (runtime/explore); 0: none */
     bool ordered;      /* nobody was seen to start it, but what it takes first says what comes before it */
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */

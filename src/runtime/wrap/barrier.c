@@ -13,7 +13,9 @@
  * thread and phase.
  */
 #include <pthread.h>
+#include <string.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/thread/call.h"
 #include "runtime/wrap/hooks.h"
@@ -102,9 +104,34 @@ static void record(const pthread_barrier_t *barrier, const void *object, int ord
     pt_wrap_sync_at(barrier, object, PT_EFFECT(pthread_barrier_wait), order, site);
 }
 
+/* libc's own layout: how many it is for. */
+static uint32_t count_of(const pthread_barrier_t *barrier)
+{
+    struct {
+        uint32_t in, round, count;
+    } own;
+    memcpy(&own, barrier, sizeof own);
+    return own.count;
+}
+
+#ifdef PT_RT_STATIC
+int __real_pthread_barrier_wait(pthread_barrier_t *barrier);
+#endif
+/* The wait itself. */
+static int wait_at(pthread_barrier_t *barrier, const struct pt_site *site)
+{
+    if (__builtin_expect(!pt_explore_on, 1) || pt_explore_slot() == PT_EXPLORE_NO_SLOT)
+        return PT_REAL(pthread_barrier_wait)(barrier);
+    bool last = pt_explore_arrives(barrier, count_of(barrier));
+    pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_LEAVE, .object = barrier, .site = site});
+    return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
     const struct pt_site *site = pt_call_take(barrier);
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_ARRIVE, .object = barrier, .site = site});
     struct barrier *entry = find(barrier, (uintptr_t)barrier);
     union phase phase = {0};
     if (entry)
@@ -114,7 +141,7 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
     pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
     pt_wrap_waits(PT_WAIT_BARRIER, barrier, NULL, site);
-    int result = PT_REAL(pthread_barrier_wait)(barrier);
+    int result = wait_at(barrier, site);
     pt_wrap_waited(PT_WAIT_BARRIER);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);

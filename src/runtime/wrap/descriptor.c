@@ -19,6 +19,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/wrap/hooks.h"
+#include "runtime/wrap/turn.h"
 
 enum { DESCRIPTORS = 1 << 20, QUEUES = 1 << 16, BUCKETS = 1 << 12, NONE = 1, STANDARD = 3 };
 
@@ -395,6 +396,7 @@ static uint32_t make_anew(const struct hold *hold, struct pt_identity identity, 
 
 static void are_new(const int ends[2])
 {
+    pt_turn_made(ends);
     pt_descriptor_sync_number(ends[0], PT_KIND_WAIT, NULL);
     pt_descriptor_sync_number(ends[1], PT_KIND_WAIT, NULL);
 }

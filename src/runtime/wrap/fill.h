@@ -16,6 +16,7 @@
 #include "runtime/thread/call.h"
 #include "runtime/wrap/descriptor.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/turn.h"
 
 void pt_fill_report(const struct pt_site *site, const void *memory, size_t size);
 
@@ -56,9 +57,16 @@ void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size
 
 /* A wrapper that calls the function, and then does `report` with its `result` and the `site` of the call. */
 #define PT_FILLING(returns, name, parameters, arguments, report)                                                       \
+    PT_FILLING_AT(returns, name, parameters, arguments, (void)site, report)
+/* The same of one that may wait in the kernel, and is not played where threads are scheduled. */
+#define PT_FILLING_LATE(returns, name, parameters, arguments, report)                                                  \
+    PT_FILLING_AT(returns, name, parameters, arguments, pt_turn_away(site), pt_turn_back(site); report)
+/* `turn` comes first: where threads are scheduled, whether the call would wait. */
+#define PT_FILLING_AT(returns, name, parameters, arguments, turn, report)                                              \
     PT_WRAP(returns, name, parameters)                                                                                 \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
+        turn;                                                                                                          \
         returns result = PT_REAL(name) arguments;                                                                      \
         report;                                                                                                        \
         return result;                                                                                                 \
@@ -66,9 +74,13 @@ void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size
 
 /* The same where what is filled comes out of `from`, a descriptor, if `taken`. */
 #define PT_TAKING(returns, name, parameters, arguments, from, taken, report)                                           \
-    PT_FILLING(returns, name, parameters, arguments, if (taken) pt_descriptor_take(from, PT_EFFECT(name), site); report)
+    PT_FILLING_AT(returns, name, parameters, arguments, pt_turn_descriptor(from, POLLIN, site),                        \
+                  if (taken) pt_descriptor_take(from, PT_EFFECT(name), site);                                          \
+                  report)
 /* And out of a stream: its end was found, too. */
 #define PT_TAKING_STREAM(returns, name, parameters, arguments, report)                                                 \
-    PT_FILLING(returns, name, parameters, arguments, pt_descriptor_take_stream(stream, PT_EFFECT(name), site); report)
+    PT_FILLING_AT(returns, name, parameters, arguments, pt_turn_stream(stream, site),                                  \
+                  pt_descriptor_take_stream(stream, PT_EFFECT(name), site);                                            \
+                  report)
 
 #endif

@@ -39,12 +39,12 @@ static void took(int fd, int kind, const void *buffer, ssize_t result, const str
     for (size_t i = 0; i < count; i++)
         pt_signal_take((int)signals[i].ssi_signo, kind, site);
 }
-PT_FILLING(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size),
-           took(fd, PT_EFFECT(read), buffer, result, site);
-           returned(site, buffer, result))
-PT_FILLING(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room),
-           took(fd, PT_EFFECT(__read_chk), buffer, result, site);
-           returned(site, buffer, result))
+PT_FILLING_AT(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size),
+              pt_turn_descriptor(fd, POLLIN, site), took(fd, PT_EFFECT(read), buffer, result, site);
+              returned(site, buffer, result))
+PT_FILLING_AT(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room),
+              pt_turn_descriptor(fd, POLLIN, site), took(fd, PT_EFFECT(__read_chk), buffer, result, site);
+              returned(site, buffer, result))
 PT_TAKING(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, result == 0,
           if (result == 0) pt_fill(site, value, sizeof *value))
 PT_FILLING(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at),

@@ -19,20 +19,20 @@ static void fixed(const struct pt_site *site, const void *memory, size_t size, b
 }
 
 /* WNOHANG may find nobody. */
-PT_FILLING(pid_t, wait, (int *status), (status), fixed(site, status, sizeof *status, result > 0))
-PT_FILLING(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options),
-           fixed(site, status, sizeof *status, result > 0))
+PT_FILLING_LATE(pid_t, wait, (int *status), (status), fixed(site, status, sizeof *status, result > 0))
+PT_FILLING_LATE(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options),
+                fixed(site, status, sizeof *status, result > 0))
 static void ended(const struct pt_site *site, const int *status, const struct rusage *usage, bool done)
 {
     fixed(site, status, sizeof *status, done);
     fixed(site, usage, sizeof *usage, done);
 }
-PT_FILLING(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
-           ended(site, status, usage, result > 0))
-PT_FILLING(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage), (child, status, options, usage),
-           ended(site, status, usage, result > 0))
-PT_FILLING(int, waitid, (idtype_t type, id_t id, siginfo_t *to, int options), (type, id, to, options),
-           fixed(site, to, sizeof *to, result == 0))
+PT_FILLING_LATE(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),
+                ended(site, status, usage, result > 0))
+PT_FILLING_LATE(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
+                (child, status, options, usage), ended(site, status, usage, result > 0))
+PT_FILLING_LATE(int, waitid, (idtype_t type, id_t id, siginfo_t *to, int options), (type, id, to, options),
+                fixed(site, to, sizeof *to, result == 0))
 
 /* Of a set the kernel writes as much as it has signals. */
 enum { SET = (_NSIG - 1) / 8 };

@@ -12,6 +12,7 @@
 #include "runtime/shadow/slow.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/turn.h"
 
 enum { OBJECTS = 256 };
 enum sort { POSIX_QUEUE, QUEUE, SEMAPHORES, SORTS };
@@ -33,13 +34,18 @@ static void happened(enum sort sort, int number, int kind)
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         happened(sort, number, PT_EFFECT(name));                                                                       \
-        return PT_REAL(name) arguments;                                                                                \
+        pt_turn_away(NULL);                                                                                            \
+        int result = PT_REAL(name) arguments;                                                                          \
+        pt_turn_back(NULL);                                                                                            \
+        return result;                                                                                                 \
     }
 #define RECEIVED(name, parameters, arguments, sort)                                                                    \
     PT_WRAP(ssize_t, name, parameters)                                                                                 \
     {                                                                                                                  \
         pt_wrap_blocks(object_of(sort, number), PT_GATE_WAITS_OTHER);                                                  \
+        pt_turn_away(NULL);                                                                                            \
         ssize_t result = PT_REAL(name) arguments;                                                                      \
+        pt_turn_back(NULL);                                                                                            \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (result >= 0)                                                                                               \
             happened(sort, number, PT_EFFECT(name));                                                                   \
@@ -81,7 +87,9 @@ static bool takes(const struct sembuf *operations, size_t count)
             happened(SEMAPHORES, number, PT_EFFECT(name));                                                             \
         bool waits = takes(operations, count);                                                                         \
         pt_wrap_blocks(object_of(SEMAPHORES, number), PT_GATE_WAITS_OTHER);                                            \
+        pt_turn_away(NULL);                                                                                            \
         int result = PT_REAL(name) arguments;                                                                          \
+        pt_turn_back(NULL);                                                                                            \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (waits && result == 0)                                                                                      \
             happened(SEMAPHORES, number, PT_EFFECT(name));                                                             \

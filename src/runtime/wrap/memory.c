@@ -20,6 +20,7 @@
 #pragma GCC visibility push(default)
 #include "core/hooks.h"
 #pragma GCC visibility pop
+#include "runtime/explore/explore.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
@@ -131,6 +132,8 @@ static bool have_free(void)
 
 void __portent_allocated(const void *memory, size_t size, const struct pt_site *site)
 {
+    if (pt_is_exploring() && memory)
+        pt_explore_allocated(memory, size ? size : pt_heap_size(memory));
     struct pt_thread *self = pt_thread_now(); /* also before a second thread runs, when nothing can race yet */
     bool recorded = self && pt_runtime_records_memory() && pt_is_recording();
     if (!self || !(self->shadow.race || recorded) || self->shadow.busy || !memory)
@@ -216,6 +219,8 @@ PT_WRAP(void, free, (void *memory))
 {
     if (__builtin_expect(pt_shadow_gated, 0) && memory)
         pt_wrap_hooks.frees(memory, pt_heap_size(memory));
+    if (pt_is_exploring() && memory)
+        pt_explore_freed(memory, pt_heap_size(memory));
     if (pt_is_living() && memory && HAVE_FREE) {
         struct pt_thread *self = keeper();
         if (self) {

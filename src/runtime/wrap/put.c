@@ -27,7 +27,8 @@
         before;                                                                                                        \
         return PT_REAL(name) arguments;                                                                                \
     }
-#define PUT(name) pt_descriptor_put(fd, PT_EFFECT(name), site)
+#define PUT(name)               PUT_EVENT(name, POLLOUT)
+#define PUT_EVENT(name, events) (pt_turn_descriptor(fd, events, site), pt_descriptor_put(fd, PT_EFFECT(name), site))
 
 PUTTING(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size), pt_read(site, buffer, size);
         PUT(write))
@@ -38,13 +39,13 @@ PUTTING(ssize_t, vmsplice, (int fd, const struct iovec *pieces, size_t count, un
         (fd, pieces, count, flags), PUT(vmsplice))
 PUTTING(int, eventfd_write, (int fd, eventfd_t value), (fd, value), PUT(eventfd_write))
 PUTTING(int, epoll_ctl, (int fd, int operation, int other, struct epoll_event *event), (fd, operation, other, event),
-        PUT(epoll_ctl))
-PUTTING(int, shutdown, (int fd, int how), (fd, how), PUT(shutdown))
+        PUT_EVENT(epoll_ctl, 0))
+PUTTING(int, shutdown, (int fd, int how), (fd, how), PUT_EVENT(shutdown, 0))
 
 PT_WRAP(int, timerfd_settime, (int fd, int flags, const struct itimerspec *time, struct itimerspec *before))
 {
     const struct pt_site *site = pt_call_take_fill();
-    PUT(timerfd_settime);
+    PUT_EVENT(timerfd_settime, 0);
     int result = PT_REAL(timerfd_settime)(fd, flags, time, before);
     if (result == 0)
         pt_fill(site, before, sizeof *before);
@@ -56,6 +57,7 @@ PT_WRAP(int, timerfd_settime, (int fd, int flags, const struct itimerspec *time,
 /* A datagram may have an address of its own. */
 static void sent(int fd, const struct sockaddr *address, socklen_t len, int kind, const struct pt_site *site)
 {
+    pt_turn_descriptor(fd, POLLOUT, site);
     if (!pt_is_active())
         return;
     if (address && len)
@@ -65,6 +67,7 @@ static void sent(int fd, const struct sockaddr *address, socklen_t len, int kind
 
 static void connects(int fd, const struct sockaddr *address, socklen_t len, int kind, const struct pt_site *site)
 {
+    pt_turn_descriptor(fd, 0, site);
     if (pt_is_active())
         pt_descriptor_sync_address(fd, address, len, true, kind, site);
     pt_descriptor_forget(fd); /* what is known of it may be another thing now */
@@ -102,6 +105,7 @@ PUTTING(int, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t len), (fd
 /* What was put into `in` comes out of `out`, perhaps before the call has returned. */
 static void moves(int in, int out, int kind, const struct pt_site *site)
 {
+    pt_turn_descriptor(in, POLLIN, site);
     if (!pt_is_active())
         return;
     pt_descriptor_feed(in, out);
@@ -129,6 +133,7 @@ MOVING(tee, (int in, int out, size_t count, unsigned flags), (in, out, count, fl
 /* Before it is another's. */
 static void closes(int fd, int kind, const struct pt_site *site)
 {
+    pt_turn_descriptor(fd, 0, site);
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
     pt_descriptor_sync_number(fd, kind, site);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 #include "runtime/thread/thread.h"
@@ -72,28 +73,48 @@ static void sends(pid_t process, int signal, int kind, const struct pt_site *sit
         pt_signal_put(signal, kind, site);
 }
 
-#define SENDING(name, parameters, arguments, put)                                                                      \
+/* Where threads are scheduled. A handler is a step of the receiver's. */
+static uint32_t slot_of(const pthread_t *thread)
+{
+    const struct pt_thread *receiver = thread ? pt_thread_find(*thread) : NULL;
+    return receiver && receiver->explored ? receiver->explored - 1 : PT_EXPLORE_NO_SLOT;
+}
+static void explore(int signal, const pthread_t *thread, const struct pt_site *site)
+{
+    if (__builtin_expect(pt_explore_on, 0) && signal)
+        pt_explore_point(&(struct pt_explore_op){
+            .kind = PT_EXPLORE_SEND, .object = (const void *)(uintptr_t)slot_of(thread), .site = site});
+}
+static void sent(int signal, const pthread_t *thread)
+{
+    if (__builtin_expect(pt_explore_on, 0) && signal)
+        pt_explore_sent(slot_of(thread));
+}
+#define SENDING(name, parameters, arguments, target, put)                                                              \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
+        explore(signal, target, site);                                                                                 \
         put;                                                                                                           \
-        return PT_REAL(name) arguments;                                                                                \
+        int result = PT_REAL(name) arguments;                                                                          \
+        sent(signal, target);                                                                                          \
+        return result;                                                                                                 \
     }
-SENDING(kill, (pid_t process, int signal), (process, signal), sends(process, signal, PT_EFFECT(kill), site))
-SENDING(killpg, (pid_t group, int signal), (group, signal), sends(0, signal, PT_EFFECT(killpg), site))
-SENDING(sigqueue, (pid_t process, int signal, const union sigval value), (process, signal, value),
+SENDING(kill, (pid_t process, int signal), (process, signal), NULL, sends(process, signal, PT_EFFECT(kill), site))
+SENDING(killpg, (pid_t group, int signal), (group, signal), NULL, sends(0, signal, PT_EFFECT(killpg), site))
+SENDING(sigqueue, (pid_t process, int signal, const union sigval value), (process, signal, value), NULL,
         sends(process, signal, PT_EFFECT(sigqueue), site))
 /* A thread by its number in the kernel: it is among those that take what goes to the process. */
-SENDING(tgkill, (pid_t process, pid_t thread, int signal), (process, thread, signal),
+SENDING(tgkill, (pid_t process, pid_t thread, int signal), (process, thread, signal), NULL,
         sends(process, signal, PT_EFFECT(tgkill), site))
-SENDING(pthread_kill, (pthread_t thread, int signal), (thread, signal),
+SENDING(pthread_kill, (pthread_t thread, int signal), (thread, signal), &thread,
         sync_way(signal, &thread, true, PT_EFFECT(pthread_kill), site))
-SENDING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value),
+SENDING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value), &thread,
         sync_way(signal, &thread, true, PT_EFFECT(pthread_sigqueue), site))
 
 /* --- awaited --- */
 
-PT_FILLING(
+PT_FILLING_LATE(
     int, sigwait, (const sigset_t *set, int *number), (set, number), if (result == 0) {
         pt_signal_take(*number, PT_EFFECT(sigwait), site);
         pt_fill(site, number, sizeof *number);
@@ -105,10 +126,10 @@ static void awaited(int signal, int kind, const siginfo_t *to, const struct pt_s
     pt_signal_take(signal, kind, site);
     pt_fill(site, to, sizeof *to);
 }
-PT_FILLING(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to),
-           awaited(result, PT_EFFECT(sigwaitinfo), to, site))
-PT_FILLING(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
-           awaited(result, PT_EFFECT(sigtimedwait), to, site))
+PT_FILLING_LATE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to),
+                awaited(result, PT_EFFECT(sigwaitinfo), to, site))
+PT_FILLING_LATE(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
+                awaited(result, PT_EFFECT(sigtimedwait), to, site))
 
 /* --- handlers --- */
 
@@ -174,7 +195,11 @@ static bool is_guarded(void)
 PT_WRAP(int, pthread_cancel, (pthread_t thread))
 {
     is_guarded();
-    return PT_REAL(pthread_cancel)(thread);
+    explore(PT_SIGNAL_CANCEL, &thread, NULL);
+    int result = PT_REAL(pthread_cancel)(thread);
+    if (__builtin_expect(pt_explore_on, 0) && result == 0)
+        pt_explore_cancels(slot_of(&thread));
+    return result;
 }
 
 /* Where it cannot be guarded, the thread is cancelled at its next cancellation point. */

@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
@@ -27,15 +28,39 @@
 #define TAKES(name) (PT_EFFECT(name) == PT_KIND_SYNC ? PT_KIND_WAIT : PT_EFFECT(name))
 #define GIVES(name) (PT_EFFECT(name) == PT_KIND_SYNC ? PT_KIND_NOTIFY : PT_EFFECT(name))
 
-/* Something that has happened to the object once the call succeeded. */
-#define AFTER(name, parameters, arguments, object, succeeded)                                                          \
+/* Where threads are scheduled, before what others see. */
+static void explore(enum pt_explore_kind kind, const void *object, const struct pt_site *site)
+{
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){.kind = kind, .object = object, .site = site});
+}
+/* The same before a call that may block: it does not when this has returned. True: the time is over. */
+static bool explore_until(enum pt_explore_kind kind, enum pt_explore_what what, const void *object,
+                          const struct pt_site *site, uint64_t deadline)
+{
+    uint32_t answer = pt_explore_point(
+        &(struct pt_explore_op){.kind = kind, .what = what, .object = object, .site = site, .deadline = deadline});
+    return answer != PT_EXPLORE_FREE_TO_GO && answer & PT_EXPLORE_TIMED_OUT;
+}
+static bool explored(bool done)
+{
+    if (!done && __builtin_expect(pt_explore_on, 0))
+        pt_explore_failed();
+    return done;
+}
+#define FOR_EVER     0
+#define UNTIL(clock) pt_explore_until(clock, limit)
+
+/* Something that has happened to the object once the call succeeded. `step`: what it is where threads are scheduled. */
+#define AFTER(name, parameters, arguments, object, step, succeeded)                                                    \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         if (pt_wrap_is_idle())                                                                                         \
             return PT_REAL(name) arguments;                                                                            \
         const struct pt_site *site = pt_call_take(object);                                                             \
+        explore(PT_EXPLORE_##step, object, site);                                                                      \
         int result = PT_REAL(name) arguments;                                                                          \
-        if (succeeded)                                                                                                 \
+        if (explored(succeeded))                                                                                       \
             pt_wrap_sync_order(object, PT_EFFECT(name), TAKES(name), site, false);                                     \
         return result;                                                                                                 \
     }
@@ -47,7 +72,7 @@ static void stop_blocking(void *context)
 }
 
 /* The same where the call may block; `attempt` is the call that does not, `wait` what it does as long as it takes. */
-#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, wait, succeeded)                         \
+#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, wait, step, is, until, late, succeeded)  \
     static __attribute__((noinline)) int seen_##name parameters;                                                       \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
@@ -56,6 +81,9 @@ static void stop_blocking(void *context)
     static int seen_##name parameters                                                                                  \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)object);                                               \
+        if (__builtin_expect(pt_explore_on, 0) &&                                                                      \
+            explore_until(PT_EXPLORE_##step, PT_EXPLORE_IS_##is, (const void *)object, site, until))                   \
+            return late;                                                                                               \
         pt_wrap_blocks_at((const void *)object,                                                                        \
                           PT_EFFECT(name) == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK, site);           \
         pt_slow_expect((const void *)object);                                                                          \
@@ -81,12 +109,14 @@ static void stop_blocking(void *context)
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
-#define BEFORE(name, type)                                                                                             \
+#define BEFORE(name, type, step)                                                                                       \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
         if (pt_wrap_is_idle())                                                                                         \
             return PT_REAL(name)(object);                                                                              \
-        pt_wrap_sync_order(object, PT_EFFECT(name), GIVES(name), pt_call_take(object), false);                         \
+        const struct pt_site *site = pt_call_take(object);                                                             \
+        explore(PT_EXPLORE_##step, object, site);                                                                      \
+        pt_wrap_sync_order(object, PT_EFFECT(name), GIVES(name), site, false);                                         \
         return PT_REAL(name)(object);                                                                                  \
     }
 /* A wait that is cancelled has taken the mutex again when the program's cleanup handlers run. */
@@ -110,12 +140,46 @@ static void stop_waiting(void *context)
     pt_wrap_sync_as(waiting->mutex, PT_KIND_ACQ, waiting->site, true);
 }
 
-#define WAITED(name, parameters, arguments, condition, mutex, wait, success)                                           \
+#ifdef PT_RT_STATIC
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+#endif
+/* The wait as scheduled threads do it: the mutex is given up, and taken again in the step in which the thread is woken,
+ * times out, or neither. */
+static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct pt_call *call, uint64_t deadline,
+                     int success, int late)
+{
+    pt_explore_point(
+        &(struct pt_explore_op){.kind = PT_EXPLORE_WAIT, .object = condition, .other = mutex, .site = call->site});
+    pt_wrap_sync(mutex, PT_KIND_REL, call->mutex);
+    int error = PT_REAL(pthread_mutex_unlock)(mutex);
+    if (error)
+        return error;
+    pt_explore_waits(condition);
+    uint32_t answer = pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_WAKE,
+                                                               .what = PT_EXPLORE_IS_MUTEX,
+                                                               .object = condition,
+                                                               .other = mutex,
+                                                               .site = call->site,
+                                                               .deadline = deadline});
+    error = PT_REAL(pthread_mutex_lock)(mutex);
+    if (pt_explore_is_cancelled())
+        pthread_testcancel(); /* with the mutex, as libc does it */
+    bool woken = !(answer & (PT_EXPLORE_TIMED_OUT | PT_EXPLORE_SPURIOUS));
+    if (woken)
+        pt_wrap_sync(condition, PT_KIND_WAIT, call->site);
+    pt_wrap_sync_as(mutex, PT_KIND_ACQ, call->mutex, true);
+    return error ? error : answer & PT_EXPLORE_TIMED_OUT ? late : success;
+}
+
+#define WAITED(name, parameters, arguments, condition, mutex, wait, until, success, late)                              \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         if (pt_wrap_is_idle())                                                                                         \
             return PT_REAL(name) arguments;                                                                            \
         struct pt_call call = pt_call_take_both(condition);                                                            \
+        if (__builtin_expect(pt_explore_on, 0) && pt_explore_slot() != PT_EXPLORE_NO_SLOT)                             \
+            return play_wait(condition, (pthread_mutex_t *)mutex, &call, until, success, late);                        \
         pt_wrap_sync(mutex, PT_KIND_REL, call.mutex);                                                                  \
         pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
         pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
@@ -135,58 +199,84 @@ static void stop_waiting(void *context)
 /* Who holds it, as the kernel counts threads: what libc itself keeps in the lock. */
 #define MUTEX_OWNER(mutex) (uint32_t) __atomic_load_n(&((pthread_mutex_t *)(mutex))->__data.__owner, __ATOMIC_RELAXED)
 #define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
-#define MUTEX(name, parameters, arguments, wait)                                                                       \
+#define MUTEX(name, parameters, arguments, wait, until)                                                                \
     BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, LOCKED)
-#define SEMAPHORE(name, parameters, arguments, wait)                                                                   \
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, LOCK, MUTEX, until, ETIMEDOUT, LOCKED)
+#define SEMAPHORE(name, parameters, arguments, wait, until)                                                            \
     BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
-             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), wait, result == 0)
-#define MTX(name, parameters, arguments, wait)                                                                         \
+             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), wait, SEM_WAIT, OTHER, until,                   \
+             (errno = ETIMEDOUT, -1), result == 0)
+#define MTX(name, parameters, arguments, wait, until)                                                                  \
     BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, result == thrd_success)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, LOCK, MUTEX, until, thrd_timedout,              \
+             result == thrd_success)
 
-AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
-MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), PT_WAIT_MUTEX)
-MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE)
-MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), PT_WAIT_NONE)
-BEFORE(pthread_mutex_unlock, pthread_mutex_t)
+AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, TRY_LOCK, LOCKED)
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), PT_WAIT_MUTEX, FOR_EVER)
+MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE, UNTIL(CLOCK_REALTIME))
+MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), PT_WAIT_NONE,
+      UNTIL(clock))
+BEFORE(pthread_mutex_unlock, pthread_mutex_t, UNLOCK)
 
-AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
+AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, TRY_LOCK, result == 0)
 BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
-         pt_wrap_hooks.contended((const void *)lock, 0), PT_WAIT_SPIN, result == 0)
+         pt_wrap_hooks.contended((const void *)lock, 0), PT_WAIT_SPIN, LOCK, SPIN, FOR_EVER, ETIMEDOUT, result == 0)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
     if (pt_wrap_is_idle())
         return PT_REAL(pthread_spin_unlock)(lock);
-    pt_wrap_sync((const void *)lock, PT_EFFECT(pthread_spin_unlock), pt_call_take((const void *)lock));
+    const struct pt_site *site = pt_call_take((const void *)lock);
+    explore(PT_EXPLORE_UNLOCK, (const void *)lock, site);
+    pt_wrap_sync((const void *)lock, PT_EFFECT(pthread_spin_unlock), site);
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
+/* Of a condition's clock, which libc keeps in it. */
+static clockid_t clock_of(const pthread_cond_t *condition)
+{
+    enum { MONOTONIC = 2 };
+    return condition->__data.__wrefs & MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
 WAITED(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex), condition, mutex,
-       PT_WAIT_CONDITION, 0)
+       PT_WAIT_CONDITION, FOR_EVER, 0, ETIMEDOUT)
 WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, TIME), (condition, mutex, limit),
-       condition, mutex, PT_WAIT_CONDITION_TIMED, 0)
+       condition, mutex, PT_WAIT_CONDITION_TIMED, UNTIL(clock_of(condition)), 0, ETIMEDOUT)
 WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
-       (condition, mutex, clock, limit), condition, mutex, PT_WAIT_CONDITION_TIMED, 0)
-BEFORE(pthread_cond_signal, pthread_cond_t)
-BEFORE(pthread_cond_broadcast, pthread_cond_t)
+       (condition, mutex, clock, limit), condition, mutex, PT_WAIT_CONDITION_TIMED, UNTIL(clock), 0, ETIMEDOUT)
 
-AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
-SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore), PT_WAIT_SEMAPHORE)
-SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), PT_WAIT_NONE)
-SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), PT_WAIT_NONE)
-BEFORE(sem_post, sem_t)
+/* Those who wait are the scheduler's, if they are under control, else libc's. */
+#define SIGNALS(name, type, step, count)                                                                               \
+    PT_WRAP(int, name, (type * object))                                                                                \
+    {                                                                                                                  \
+        if (pt_wrap_is_idle())                                                                                         \
+            return PT_REAL(name)(object);                                                                              \
+        const struct pt_site *site = pt_call_take(object);                                                             \
+        explore(PT_EXPLORE_##step, object, site);                                                                      \
+        pt_wrap_sync_order(object, PT_EFFECT(name), GIVES(name), site, false);                                         \
+        if (__builtin_expect(pt_explore_on, 0))                                                                        \
+            pt_explore_wakes(object, count);                                                                           \
+        return PT_REAL(name)(object);                                                                                  \
+    }
+SIGNALS(pthread_cond_signal, pthread_cond_t, SIGNAL, 1)
+SIGNALS(pthread_cond_broadcast, pthread_cond_t, BROADCAST, UINT32_MAX)
 
-AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
-MTX(mtx_lock, (mtx_t * mutex), (mutex), PT_WAIT_MUTEX)
-MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE)
-BEFORE(mtx_unlock, mtx_t)
-WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, PT_WAIT_CONDITION,
-       thrd_success)
+AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, SEM_TRY, result == 0)
+SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore), PT_WAIT_SEMAPHORE, FOR_EVER)
+SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), PT_WAIT_NONE, UNTIL(CLOCK_REALTIME))
+SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), PT_WAIT_NONE,
+          UNTIL(clock))
+BEFORE(sem_post, sem_t, SEM_POST)
+
+AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, TRY_LOCK, result == thrd_success)
+MTX(mtx_lock, (mtx_t * mutex), (mutex), PT_WAIT_MUTEX, FOR_EVER)
+MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE, UNTIL(CLOCK_REALTIME))
+BEFORE(mtx_unlock, mtx_t, UNLOCK)
+WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, PT_WAIT_CONDITION, FOR_EVER,
+       thrd_success, thrd_timedout)
 WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
-       PT_WAIT_CONDITION_TIMED, thrd_success)
-BEFORE(cnd_signal, cnd_t)
-BEFORE(cnd_broadcast, cnd_t)
+       PT_WAIT_CONDITION_TIMED, UNTIL(CLOCK_REALTIME), thrd_success, thrd_timedout)
+SIGNALS(cnd_signal, cnd_t, SIGNAL, 1)
+SIGNALS(cnd_broadcast, cnd_t, BROADCAST, UINT32_MAX)
 
 /* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
 static void note_write_lock(const void *lock)
@@ -212,29 +302,33 @@ static bool was_write_lock(const void *lock)
 }
 
 #define NOTED (result == 0 && (note_write_lock(lock), true))
-#define READ_LOCK(name, parameters, arguments, wait)                                                                   \
+#define READ_LOCK(name, parameters, arguments, wait, until)                                                            \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, result == 0)
-#define WRITE_LOCK(name, parameters, arguments, wait)                                                                  \
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, READ_LOCK, RWLOCK, until, ETIMEDOUT, result == 0)
+#define WRITE_LOCK(name, parameters, arguments, wait, until)                                                           \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, NOTED)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, LOCK, RWLOCK, until, ETIMEDOUT, NOTED)
 
-AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0)
-AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED)
-READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_READ)
-READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE)
+AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, TRY_READ_LOCK, result == 0)
+AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, TRY_LOCK, NOTED)
+READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_READ, FOR_EVER)
+READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE,
+          UNTIL(CLOCK_REALTIME))
 READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit),
-          PT_WAIT_NONE)
-WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_WRITE)
-WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE)
+          PT_WAIT_NONE, UNTIL(clock))
+WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_WRITE, FOR_EVER)
+WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE,
+           UNTIL(CLOCK_REALTIME))
 WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit),
-           PT_WAIT_NONE)
+           PT_WAIT_NONE, UNTIL(clock))
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
     if (pt_wrap_is_idle())
         return PT_REAL(pthread_rwlock_unlock)(lock);
-    pt_wrap_sync(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, pt_call_take(lock));
+    const struct pt_site *site = pt_call_take(lock);
+    explore(PT_EXPLORE_UNLOCK, lock, site);
+    pt_wrap_sync(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, site);
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -245,6 +339,7 @@ static __thread struct {
     const void *object;
     const struct pt_site *site;
     int kind;
+    bool *ran; /* set by it */
 } once __attribute__((tls_model("initial-exec")));
 
 static void initialise_once(void)
@@ -252,39 +347,61 @@ static void initialise_once(void)
     const void *object = once.object;
     const struct pt_site *site = once.site;
     int kind = once.kind;
+    *once.ran = true;
     once.initialise();
     pt_wrap_sync(object, kind, site);
 }
 
+/* `ran`: where to say that this call ran the initialiser. */
+static __typeof__(once) begin_once(const void *object, void (*initialise)(void), int kind, bool *ran)
+{
+    const struct pt_site *site = pt_call_take(object);
+    __typeof__(once) outer = once;
+    explore(PT_EXPLORE_ONCE, object, site);
+    once.initialise = initialise;
+    once.object = object;
+    once.kind = kind;
+    once.site = site;
+    once.ran = ran;
+    return outer;
+}
+
+static void end_once(__typeof__(once) outer, bool ran)
+{
+    const void *object = once.object;
+    const struct pt_site *site = once.site;
+    int kind = once.kind;
+    once = outer;
+    if (ran)
+        explore(PT_EXPLORE_ONCE_DONE, object, site);
+    pt_wrap_sync(object, kind, site);
+}
+
+/* Whether it is of interest to anybody that something is called once. */
+static bool is_once_idle(void)
+{
+    return !pt_is_active() && !pt_wrap_streaming() && !pt_explore_on;
+}
+
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
 {
-    if (!pt_is_active() && !pt_wrap_streaming())
+    if (is_once_idle())
         return PT_REAL(pthread_once)(control, initialise);
-    const struct pt_site *site = pt_call_take(control);
-    __typeof__(once) outer = once;
-    once.initialise = initialise;
-    once.object = control;
-    once.kind = PT_EFFECT(pthread_once);
-    once.site = site;
+    bool ran = false;
+    __typeof__(once) outer = begin_once(control, initialise, PT_EFFECT(pthread_once), &ran);
     int result = PT_REAL(pthread_once)(control, initialise_once);
-    once = outer;
-    pt_wrap_sync(control, PT_EFFECT(pthread_once), site);
+    end_once(outer, ran);
     return result;
 }
 
 PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
 {
-    if (!pt_is_active() && !pt_wrap_streaming()) {
+    if (is_once_idle()) {
         PT_REAL(call_once)(flag, initialise);
         return;
     }
-    const struct pt_site *site = pt_call_take(flag);
-    __typeof__(once) outer = once;
-    once.initialise = initialise;
-    once.object = flag;
-    once.kind = PT_EFFECT(call_once);
-    once.site = site;
+    bool ran = false;
+    __typeof__(once) outer = begin_once(flag, initialise, PT_EFFECT(call_once), &ran);
     PT_REAL(call_once)(flag, initialise_once);
-    once = outer;
-    pt_wrap_sync(flag, PT_EFFECT(call_once), site);
+    end_once(outer, ran);
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
@@ -18,7 +19,7 @@ PT_WRAP(long, syscall, (long number, ...))
     for (unsigned i = 0; i < 6; i++)
         words[i] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_futex && (pt_is_active() || pt_wrap_streaming()))
+    if (number == SYS_futex && (pt_is_active() || pt_wrap_streaming() || pt_explore_on))
         return pt_syscall_futex(PT_REAL(syscall), words);
     bool filters = pt_syscall_before(number, words);
     long result = PT_REAL(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);

@@ -4,12 +4,14 @@
  * Guarantee: what a parent did before it starts a child comes before all of the child, and what a child did comes
  * before the return of the join. Cost: one hook for each; the start goes through a function of ours.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/sys/delay.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
@@ -102,10 +104,37 @@ static void linger(void)
         pt_delay_life();
 }
 
+/* Where threads are scheduled: a slot for the child, and its first turn. */
+static void explore_child(struct pt_thread *child, const struct pt_site *site)
+{
+    if (__builtin_expect(pt_explore_on, 0))
+        child->explored = 1 + pt_explore_create(child->runs, site);
+}
+static void explore_begin(struct pt_thread *self)
+{
+    if (__builtin_expect(pt_explore_on, 0) && self->explored)
+        pt_explore_begin(self->explored - 1, self->stack_size ? pt_thread_stack_low(self) : 0,
+                         self->stack_size ? (uintptr_t)pthread_self() : 0);
+}
+static uint32_t slot_of(const struct pt_thread *thread)
+{
+    return thread && thread->explored ? thread->explored - 1 : PT_EXPLORE_NO_SLOT;
+}
+
+/* It was not started, or nobody will join it. */
+static void explore_gone(const struct pt_thread *child, bool failed)
+{
+    if (failed)
+        pt_explore_not_created(slot_of(child));
+    else
+        pt_explore_released(slot_of(child));
+}
+
 static void *run_posix(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
+    explore_begin(self);
     linger();
     return self->start(self->argument);
 }
@@ -114,6 +143,7 @@ static int run_c11(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
+    explore_begin(self);
     linger();
     return self->start_c11(self->argument);
 }
@@ -135,11 +165,14 @@ PT_WRAP(int, pthread_create,
     child->stack_given = is_stack_given(attributes);
     atomic_store(&child->releases, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
+    explore_child(child, site);
     report_fork(child, site);
     linger();
     uint64_t mask = block_signals(child, attributes);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
     pt_sys_swap_signal_mask(mask);
+    if (__builtin_expect(pt_explore_on, 0) && (result != 0 || detached == PTHREAD_CREATE_DETACHED))
+        explore_gone(child, result != 0);
     if (result == 0)
         pt_thread_created(child, thread);
     else
@@ -159,11 +192,14 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->runs = (uintptr_t)start;
     child->argument = argument;
     child->stack_size = stack_size(NULL);
+    explore_child(child, site);
     report_fork(child, site);
     linger();
     uint64_t mask = block_signals(child, NULL);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
     pt_sys_swap_signal_mask(mask);
+    if (__builtin_expect(pt_explore_on, 0) && result != thrd_success)
+        explore_gone(child, true);
     if (result == thrd_success)
         pt_thread_created(child, thread);
     else
@@ -183,14 +219,27 @@ static void stop_joining(void *joined)
         pt_thread_unclaim(joined);
 }
 
+/* Where threads are scheduled: waits for its end. False: the time is over, or it would have to wait and may not. */
+static bool explore_join(uint32_t slot, uint64_t deadline, const struct pt_site *site)
+{
+    uint32_t answer = pt_explore_point(&(struct pt_explore_op){
+        .kind = PT_EXPLORE_JOIN, .object = (void *)(uintptr_t)slot, .deadline = deadline, .site = site});
+    return answer == PT_EXPLORE_FREE_TO_GO || !(answer & PT_EXPLORE_TIMED_OUT);
+}
+
 /* Before the join the handle is surely this thread's. One that was made behind our back may not have been met yet: then
  * it has afterwards. */
-#define JOIN(name, parameters, arguments, handle, wait, success)                                                       \
+#define JOIN(name, parameters, arguments, handle, wait, until, success, late)                                          \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)handle);                                               \
         struct pt_thread *self = recorder();                                                                           \
         struct pt_thread *joined = self ? pt_thread_claim((pthread_t)handle, false) : NULL;                            \
+        uint32_t slot = slot_of(joined);                                                                               \
+        if (slot != PT_EXPLORE_NO_SLOT && !explore_join(slot, until, site)) {                                          \
+            pt_thread_unclaim(joined);                                                                                 \
+            return late;                                                                                               \
+        }                                                                                                              \
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_JOIN, joined ? pt_thread_number(joined) : UINT64_MAX);                             \
         pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
@@ -205,6 +254,7 @@ static void stop_joining(void *joined)
             pt_thread_unclaim(joined);                                                                                 \
         if (!self || result != success)                                                                                \
             return result;                                                                                             \
+        pt_explore_released(slot);                                                                                     \
         if (!joined)                                                                                                   \
             joined = pt_thread_claim((pthread_t)handle, true);                                                         \
         if (joined)                                                                                                    \
@@ -213,18 +263,21 @@ static void stop_joining(void *joined)
         return result;                                                                                                 \
     }
 
-JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_END, 0)
-JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_NONE, 0)
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_END, 0, 0, 0)
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_NONE, pt_explore_after(0),
+     0, EBUSY)
 JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
-     thread, PT_WAIT_NONE, 0)
+     thread, PT_WAIT_NONE, pt_explore_until(CLOCK_REALTIME, limit), 0, ETIMEDOUT)
 JOIN(pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
-     (thread, value, clock, limit), thread, PT_WAIT_NONE, 0)
-JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, PT_WAIT_END, thrd_success)
+     (thread, value, clock, limit), thread, PT_WAIT_NONE, pt_explore_until(clock, limit), 0, ETIMEDOUT)
+JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, PT_WAIT_END, 0, thrd_success, thrd_error)
 
 PT_WRAP(int, pthread_detach, (pthread_t thread))
 {
     struct pt_thread *known = recorder() ? pt_thread_find(thread) : NULL;
     int result = PT_REAL(pthread_detach)(thread);
+    if (known && result == 0)
+        pt_explore_released(slot_of(known));
     if (known && result == 0)
         pt_thread_detached(known);
     return result;
@@ -234,6 +287,8 @@ PT_WRAP(int, thrd_detach, (thrd_t thread))
 {
     struct pt_thread *known = recorder() ? pt_thread_find((pthread_t)thread) : NULL;
     int result = PT_REAL(thrd_detach)(thread);
+    if (known && result == thrd_success)
+        pt_explore_released(slot_of(known));
     if (known && result == thrd_success)
         pt_thread_detached(known);
     return result;
@@ -247,6 +302,7 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
         return result;
     pt_thread_enter(self);
     pt_thread_label(named, name);
+    pt_explore_named(slot_of(named), name);
     pt_thread_hooks.named(self, named, name);
     pt_thread_leave(self);
     return result;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/race/race.h"
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/fill.h"
@@ -134,6 +135,8 @@ PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *time
         ours.sigev_notify_function = run_call;
         ours.sigev_value.sival_ptr = call;
     }
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_outside();
     int result = PT_REAL(timer_create)(clock, call ? &ours : how, timer);
     if (result == 0 && pt_is_watching()) {
         bool signals = !how || how->sigev_notify == SIGEV_SIGNAL || how->sigev_notify == SIGEV_THREAD_ID;
@@ -176,6 +179,8 @@ static int signal_of(int which)
 
 PT_WRAP(int, setitimer, (__itimer_which_t which, const struct itimerval *from, struct itimerval *before))
 {
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_outside();
     const struct pt_site *site = pt_call_take_fill();
     pt_signal_put(signal_of((int)which), PT_EFFECT(setitimer), site);
     int result = PT_REAL(setitimer)(which, from, before);
@@ -186,12 +191,16 @@ PT_WRAP(int, setitimer, (__itimer_which_t which, const struct itimerval *from, s
 
 PT_WRAP(unsigned, alarm, (unsigned seconds))
 {
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_outside();
     pt_signal_put(SIGALRM, PT_EFFECT(alarm), pt_call_take_fill());
     return PT_REAL(alarm)(seconds);
 }
 
 PT_WRAP(useconds_t, ualarm, (useconds_t value, useconds_t interval))
 {
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_outside();
     pt_signal_put(SIGALRM, PT_EFFECT(ualarm), pt_call_take_fill());
     return PT_REAL(ualarm)(value, interval);
 }

@@ -1,0 +1,313 @@
+/*
+ * The loop of `explore`: rounds of runs that a strategy hands out, done by the crew, learnt from in their order. The
+ * first failure ends it, or all are collected. Guarantee: what is found follows from the seed, not from the number of
+ * jobs, unless time ends it. Cost: the runs.
+ */
+#include "cli/explore/explorer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common/diag.h"
+#include "cli/common/interrupt.h"
+#include "cli/explore/recorded.h"
+#include "cli/explore/stress.h"
+#include "core/found.h"
+#include "core/settings.h"
+
+enum { ROUND = 16, SPINS = 500 };
+
+/* --- beginning --- */
+
+/* What the program's own checks are to look for, and nothing on its standard error. Its status stays its own. */
+static void make_options(struct pt_explorer *e)
+{
+    const char *before = getenv(PT_OPTIONS_ENV);
+    uint32_t checks = e->request->checks;
+    pt_buf_init(&e->options);
+    pt_buf_printf(&e->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
+                  before ? before : "", (int)(checks >> PT_FOUND_RACE & 1), (int)(checks >> PT_FOUND_LIFETIME & 1));
+}
+
+static void make_base(struct pt_explorer *e)
+{
+    const struct pt_explore_request *request = e->request;
+    struct pt_explore_input *input = &e->base.input;
+    e->base = (struct pt_explore_base){
+        .seed = request->seed, .places = &e->places, .preemptions = request->preemptions, .expected = &e->expected};
+    input->wishes = PT_EXPLORE_LOGS | PT_EXPLORE_PINS | (request->late ? PT_EXPLORE_LATE : 0);
+    input->step_limit = request->step_limit;
+    input->spurious = request->spurious;
+    input->spin_limit = SPINS;
+    input->clock = UINT64_C(1700000000) * 1000000000; /* any time, the same in every run */
+}
+
+static struct pt_explore_tactic *make_tactic(const struct pt_explorer *e)
+{
+    const char *name = e->request->strategy;
+    if (strcmp(name, "random") == 0)
+        return pt_explore_random_tactic(&e->base, PT_EXPLORE_RANDOM);
+    if (strcmp(name, "pct") == 0)
+        return pt_explore_random_tactic(&e->base, PT_EXPLORE_PCT);
+    if (strcmp(name, "surw") == 0)
+        return pt_explore_random_tactic(&e->base, PT_EXPLORE_SURW);
+    if (strcmp(name, "predict") == 0)
+        return pt_explore_steer_tactic(&e->base);
+    if (strcmp(name, "exhaustive") == 0)
+        return pt_explore_exhaustive_tactic(&e->base);
+    return pt_explore_auto_tactic(&e->base);
+}
+
+/* How the program ends when nobody interferes. */
+static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
+{
+    const struct pt_explore_request *request = e->request;
+    struct pt_explore_setup plain = e->setup;
+    uint32_t status = 0;
+    bool timed_out = false;
+    e->expected.checks = request->checks;
+    e->expected.status = request->expected;
+    if (request->expects)
+        return PT_OK;
+    plain.options = getenv(PT_OPTIONS_ENV);
+    enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &status, &timed_out, NULL, err);
+    if (done != PT_OK)
+        return done;
+    if (timed_out && !request->quiet)
+        fprintf(stderr, "portent: a run without control did not end in time; 0 is taken for the ordinary status\n");
+    else if (!timed_out && WIFSIGNALED((int)status))
+        e->expected.killed = true;
+    else if (!timed_out)
+        e->expected.status = WEXITSTATUS((int)status);
+    if (!timed_out && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 127)
+        return pt_err_set(err, PT_EIO, "'%s' cannot be run", request->path);
+    return PT_OK;
+}
+
+/* --- runs --- */
+
+static uint64_t hash_schedule(const struct pt_explore_outcome *o)
+{
+    return pt_fnv(PT_FNV_NOTHING, o->taken, o->taken_count * sizeof *o->taken);
+}
+
+static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure *failure,
+                         const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+{
+    uint32_t *at = pt_map64_at(&e->by_key, failure->key);
+    e->failing++;
+    if (*at != PT_NONE) {
+        e->seen[*at].count++;
+        return;
+    }
+    *at = e->seen_count;
+    struct pt_explore_seen seen = {.failure = *failure,
+                                   .outcome = *outcome,
+                                   .input = plan->input,
+                                   .by = plan->by,
+                                   .run = e->runs,
+                                   .shared = e->shared,
+                                   .count = 1};
+    *outcome = (struct pt_explore_outcome){0};
+    PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
+}
+
+void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+{
+    if (outcome->result.end == PT_EXPLORE_REDUNDANT)
+        e->redundant++;
+    if (outcome->result.end == PT_EXPLORE_DIVERGED)
+        e->diverged++;
+    if (outcome->result.losses && !e->losses)
+        e->lost_place = outcome->result.lost_place;
+    e->losses |= outcome->result.losses;
+    if (!pt_explore_outcome_counts(outcome))
+        return;
+    uint32_t *at = pt_map64_at(&e->schedules, hash_schedule(outcome));
+    e->distinct += *at == PT_NONE && !e->request->stress;
+    *at = 1;
+    e->runs++;
+    e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL;
+    if (outcome->thread_count > e->threads)
+        e->threads = outcome->thread_count;
+    struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
+    if (failure.kind != PT_EXPLORE_FAILS_NONE)
+        keep_failure(e, &failure, plan, outcome);
+    else if (pt_explore_outcome_is_whole(outcome))
+        pt_explore_passed_add(&e->passed, outcome);
+}
+
+/* Called by jobs: places are not known yet, and only whether it fails matters. */
+static bool stops(void *context, const struct pt_explore_outcome *outcome)
+{
+    const struct pt_explorer *e = context;
+    static const struct pt_explore_spot none = {.file = "", .function = "", .variable = ""};
+    struct pt_explore_places nowhere = {.spots = (struct pt_explore_spot *)(uintptr_t)&none, .spot_count = 1};
+    return pt_explore_failure(outcome, &e->expected, &nowhere).kind != PT_EXPLORE_FAILS_NONE;
+}
+
+void pt_explorer_show(struct pt_explorer *e)
+{
+    char text[200];
+    uint64_t time = pt_progress_now();
+    double seconds = (double)(time - e->started) / 1e9;
+    snprintf(text, sizeof text, "%" PRIu64 " runs, %.0f runs/s, %" PRIu64 " distinct schedules, %" PRIu64 " failed",
+             e->runs, seconds > 0 ? (double)e->runs / seconds : 0, e->distinct, e->failing);
+    pt_progress_line(&e->progress, text);
+}
+
+static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct pt_err *err)
+{
+    enum pt_status status = pt_err_set(
+        err, PT_EINPUT, "'%s' was not under control: it is not built with 'portent cc', or ended before main",
+        e->request->path);
+    pt_err_hint(err, "build it with 'portent cc' or 'portent c++', or use --stress, which needs no control");
+    return status;
+}
+
+/* Recordings cost more than runs: where prediction was asked for all are recorded, else one of a round. */
+static void ask_for_recordings(const struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count)
+{
+    bool all = strcmp(e->request->strategy, "predict") == 0, some = strcmp(e->request->strategy, "auto") == 0;
+    if (!e->request->predicts)
+        return;
+    for (uint32_t i = 0; i < count && (all || (some && i == 0 && strcmp(plans[0].by, "exhaustive") != 0)); i++) {
+        char *name = pt_explore_recorded_name(i);
+        snprintf(plans[i].input.record, sizeof plans[i].input.record, "%s", name);
+        free(name);
+    }
+}
+
+/* What a run that was recorded predicts is tried next. It counts when it happens: what a recording says of locks that
+ * are only tried, for instance, is less than the program knows. */
+static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                           const struct pt_explore_outcome *outcome)
+{
+    if (!plan->input.record[0])
+        return;
+    struct pt_explore_recorded *recorded =
+        pt_explore_recorded_read(plan->input.record, NULL, e->request->checks | 1u << PT_FOUND_DEADLOCK, true);
+    pt_explore_recorded_steer(recorded, outcome, &e->places, e->tactic);
+    pt_explore_recorded_free(recorded);
+}
+
+static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
+{
+    struct pt_explore_outcome outcomes[ROUND];
+    uint32_t fresh;
+    bool goes_on = e->request->keep_going;
+    e->shared = e->places.shared_count;
+    ask_for_recordings(e, plans, count);
+    enum pt_status status =
+        pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
+    for (uint32_t i = 0; i < count; i++) {
+        if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out)
+            status = complain_uncontrolled(e, err);
+        if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
+            e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
+            read_recording(e, &plans[i], &outcomes[i]);
+            pt_explorer_count(e, &plans[i], &outcomes[i]);
+        } else if (plans[i].input.record[0]) {
+            (void)unlink(plans[i].input.record);
+        }
+        pt_explore_outcome_release(&outcomes[i]);
+        pt_explore_plan_release(&plans[i]);
+    }
+    return status;
+}
+
+bool pt_explorer_goes_on(struct pt_explorer *e)
+{
+    e->interrupted = pt_interrupted();
+    e->out_of_time = e->request->time && pt_progress_now() - e->started >= e->request->time;
+    return !e->interrupted && !e->out_of_time && e->runs < e->request->runs &&
+           (e->request->keep_going || !e->seen_count);
+}
+
+static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    while (status == PT_OK && pt_explorer_goes_on(e)) {
+        struct pt_explore_plan plans[ROUND];
+        uint64_t left = e->request->runs - e->runs;
+        uint32_t count = e->tactic->next(e->tactic, plans, left < ROUND ? (uint32_t)left : ROUND);
+        if (!count)
+            break;
+        status = do_round(e, plans, count, err);
+        pt_explorer_show(e);
+    }
+    pt_progress_clear(&e->progress);
+    return status;
+}
+
+enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_request *request, struct pt_err *err)
+{
+    *e = (struct pt_explorer){.request = request};
+    pt_explore_places_init(&e->places);
+    pt_map64_init(&e->by_key);
+    pt_map64_init(&e->schedules);
+    pt_progress_init(&e->progress, request->progress);
+    e->names = pt_program_names_new(request->path);
+    make_options(e);
+    e->setup = (struct pt_explore_setup){
+        .path = request->path, .arguments = request->arguments, .options = e->options.text, .serves = true};
+    make_base(e);
+    e->tactic = make_tactic(e);
+    enum pt_status status = find_ordinary(e, err);
+    if (status == PT_OK && !request->stress)
+        status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
+    pt_interrupt_catch();
+    e->started = pt_progress_now();
+    if (status == PT_OK)
+        status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);
+    if (status == PT_OK && !request->stress)
+        pt_explorer_settle(e);
+    return status;
+}
+
+bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen, const char *record,
+                       struct pt_explore_outcome *ret_outcome)
+{
+    const struct pt_explore_outcome *outcome = &seen->outcome;
+    struct pt_explore_plan plan = {.input = seen->input, .by = "replay"};
+    struct pt_err err;
+    uint32_t fresh;
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    plan.input.wishes = (e->base.input.wishes | PT_EXPLORE_LOGS | PT_EXPLORE_STRICT) & ~(uint32_t)PT_EXPLORE_SLEEPS;
+    plan.input.sleep = (struct pt_explore_set){0};
+    plan.input.prefix_count = outcome->taken_count;
+    plan.input.weight_count = 0;
+    snprintf(plan.input.record, sizeof plan.input.record, "%s", record ? record : "");
+    plan.prefix = pt_xmalloc((outcome->taken_count + 1) * sizeof *plan.prefix);
+    memcpy(plan.prefix, outcome->taken, outcome->taken_count * sizeof *plan.prefix);
+    enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, ret_outcome, &fresh, &err);
+    pt_explore_plan_release(&plan);
+    if (status != PT_OK)
+        pt_explore_outcome_release(ret_outcome);
+    return status == PT_OK;
+}
+
+void pt_explorer_release(struct pt_explorer *e)
+{
+    for (uint32_t i = 0; i < e->seen_count; i++) {
+        pt_explore_outcome_release(&e->seen[i].outcome);
+        free(e->seen[i].schedule_file);
+    }
+    free(e->seen);
+    for (uint32_t i = 0; i < e->recording_count; i++)
+        pt_explore_recorded_free(e->recordings[i]);
+    free(e->recordings);
+    if (e->tactic)
+        e->tactic->free(e->tactic);
+    pt_explore_crew_free(e->crew);
+    pt_explore_passed_release(&e->passed);
+    pt_map64_release(&e->by_key);
+    pt_map64_release(&e->schedules);
+    pt_explore_places_release(&e->places);
+    pt_program_names_free(e->names);
+    pt_buf_release(&e->options);
+}

@@ -1,0 +1,94 @@
+/* One exploration: runs of a program under schedules that a strategy chooses, and what failed. */
+#ifndef PT_CLI_EXPLORE_EXPLORER_H
+#define PT_CLI_EXPLORE_EXPLORER_H
+
+#include "cli/common/analyse.h"
+#include "cli/common/progress.h"
+#include "cli/explore/names.h"
+#include "explore/crew.h"
+#include "explore/story.h"
+#include "explore/tactic.h"
+
+/* What is asked for. */
+struct pt_explore_request {
+    const char *strategy;
+    const char *path;             /* of the program */
+    const char *const *arguments; /* argv, then NULL */
+    uint64_t runs;                /* at most; UINT64_MAX: no limit */
+    uint64_t time;                /* nanoseconds, 0: no limit */
+    uint64_t run_timeout;         /* of one run, 0: no limit */
+    uint64_t seed;
+    uint64_t step_limit;
+    uint32_t jobs, spurious, preemptions; /* preemptions: UINT32_MAX: any number */
+    uint32_t checks;                      /* 1 << enum pt_found_check */
+    bool predicts;                        /* recordings are predicted on, where the strategy makes some */
+    bool keep_going, shrinks, late, stress, expects, quiet, json;
+    int expected;
+    const char *schedule_path, *result_path; /* NULL: not asked for */
+    struct pt_style style;
+    bool progress;
+    struct pt_analyse *analyse; /* properties; input_count is 0 without */
+    const char *delay;          /* of --stress */
+};
+
+/* A failure that was seen. */
+struct pt_explore_seen {
+    struct pt_explore_failure failure;
+    struct pt_explore_outcome outcome; /* of the first run that had it */
+    struct pt_explore_input input;
+    const char *by;
+    uint64_t run, count;
+    uint32_t shared; /* how many keys were shared in its run */
+    bool reproduced;
+    struct pt_finding *finding; /* of its own kind (race, lifetime, property), from a recording; NULL: none */
+    char *schedule_file;        /* where it was written, NULL: nowhere */
+};
+
+struct pt_explore_recorded;
+
+struct pt_explorer {
+    const struct pt_explore_request *request;
+    struct pt_explore_setup setup;
+    struct pt_buf options; /* PORTENT_OPTIONS of controlled runs */
+    struct pt_explore_crew *crew;
+    struct pt_explore_places places;
+    struct pt_explore_base base;
+    struct pt_explore_expected expected;
+    struct pt_explore_tactic *tactic;
+    struct pt_explore_passed passed;
+    struct pt_explore_seen *seen;
+    uint32_t seen_count;
+    size_t seen_cap;
+    uint32_t shared;                                         /* keys when the round began */
+    struct pt_map64 by_key, schedules;                       /* failures by key; schedules that were seen, by hash */
+    uint64_t runs, redundant, diverged, failing, unfinished; /* unfinished: ended by a limit */
+    uint64_t distinct, threads, started;                     /* started: when, nanoseconds */
+    uint32_t losses;
+    uint32_t lost_place;
+    bool out_of_time, interrupted;
+    struct pt_progress progress;
+    struct pt_program_names *names;
+    struct pt_explore_recorded **recordings; /* that findings belong to */
+    uint32_t recording_count;
+    size_t recording_cap;
+};
+
+/* PT_EIO, PT_EINPUT (it is not instrumented): nothing can be said. */
+enum pt_status pt_explorer_run(struct pt_explorer *explorer, const struct pt_explore_request *request,
+                               struct pt_err *err) PT_WARN_UNUSED;
+void pt_explorer_release(struct pt_explorer *explorer);
+
+/* For stress.c: whether another run is due; one that was done; how far it is. */
+bool pt_explorer_goes_on(struct pt_explorer *explorer);
+void pt_explorer_count(struct pt_explorer *explorer, const struct pt_explore_plan *plan,
+                       struct pt_explore_outcome *outcome);
+void pt_explorer_show(struct pt_explorer *explorer);
+/* The same schedule once more, exactly, recorded if `record` is not NULL; true: it was done. */
+bool pt_explorer_again(struct pt_explorer *explorer, const struct pt_explore_seen *seen, const char *record,
+                       struct pt_explore_outcome *ret_outcome);
+/* failures.c: is each of what was seen seen again, with fewer switches? Fills in the rest of them. */
+void pt_explorer_settle(struct pt_explorer *explorer);
+/* result.c: everything as a result, printed and written; the exit status. */
+int pt_explorer_report(struct pt_explorer *explorer);
+
+#endif

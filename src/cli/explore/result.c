@@ -1,0 +1,319 @@
+/*
+ * What an exploration found, as a result: one property "schedules" whose violations are the failures, each with its
+ * schedule; then what recordings of failing runs showed. Printed as text or JSON, written to the files that were asked
+ * for. Guarantee: "all schedules" only where the strategy came to its end and nothing was lost; a status other than 0
+ * and 1 where the answer is not whole.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/explore/explorer.h"
+#include "explore/schedule.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/words.h"
+
+static const char *keep(struct pt_arena *arena, struct pt_buf *buf)
+{
+    const char *text = pt_arena_strndup(arena, buf->len ? buf->text : "", buf->len);
+    pt_buf_release(buf);
+    return text;
+}
+
+static const char *const loss_words[] = {
+#define WORDS(name, words) words,
+    PT_EXPLORE_LOSSES(WORDS)
+#undef WORDS
+};
+
+static const char *const *list_losses(const struct pt_explorer *e, struct pt_arena *arena)
+{
+    const char **list = pt_arena_alloc(arena, (PT_EXPLORE_LOSS_COUNT + 1) * sizeof *list);
+    uint32_t count = 0;
+    for (unsigned i = 0; i < PT_EXPLORE_LOSS_COUNT; i++) {
+        if (!(e->losses >> i & 1))
+            continue;
+        struct pt_buf text;
+        pt_buf_init(&text);
+        pt_buf_puts(&text, loss_words[i]);
+        const struct pt_explore_spot *spot = pt_explore_spot(&e->places, e->lost_place);
+        if (!count && spot->file[0])
+            pt_buf_printf(&text, " (first behind %s:%" PRIu32 ")", spot->file, spot->line);
+        list[count++] = keep(arena, &text);
+    }
+    return list;
+}
+
+/* Whether all schedules were explored; else *ret_why says why not, where that makes the answer less than was asked for.
+ */
+static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress *ret_progress, const char **ret_why)
+{
+    bool asked = strcmp(e->request->strategy, "exhaustive") == 0 && !e->request->stress;
+    bool has = !e->request->stress && pt_explore_progress(e->tactic, ret_progress);
+    *ret_why = NULL;
+    if (has && ret_progress->complete && !e->losses)
+        return true;
+    if (e->interrupted)
+        *ret_why = "it was interrupted";
+    else if (e->out_of_time && (asked || e->request->runs != UINT64_MAX))
+        *ret_why = "the time was over";
+    else if (asked && has && ret_progress->missing)
+        *ret_why = ret_progress->missing;
+    else if (asked)
+        *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
+    else if (e->unfinished)
+        *ret_why = "some runs reached the limit of steps";
+    return false;
+}
+
+static struct pt_explored *describe(const struct pt_explorer *e, struct pt_arena *arena)
+{
+    struct pt_explored *explored = pt_arena_alloc(arena, sizeof *explored);
+    struct pt_explore_progress progress = {0};
+    const char *why;
+    *explored = (struct pt_explored){.strategy = e->request->strategy,
+                                     .seed = e->request->seed,
+                                     .runs = e->runs,
+                                     .distinct = e->distinct,
+                                     .redundant = e->redundant,
+                                     .diverged = e->diverged,
+                                     .failing = e->failing,
+                                     .bounded = e->request->preemptions != UINT32_MAX,
+                                     .preemptions = e->request->preemptions,
+                                     .losses = list_losses(e, arena),
+                                     .killed = e->expected.killed,
+                                     .ordinary = e->expected.status,
+                                     .stress = e->request->stress,
+                                     .seconds = (double)(pt_progress_now() - e->started) / 1e9};
+    explored->complete = is_complete(e, &progress, &why);
+    explored->why = why;
+    if (explored->complete)
+        explored->distinct = progress.classes;
+    return explored;
+}
+
+/* Where nothing failed, or nothing can be said. */
+static const char *conclusion(const struct pt_explorer *e, const struct pt_explored *x, struct pt_arena *arena)
+{
+    struct pt_buf text;
+    pt_buf_init(&text);
+    if (x->complete) {
+        pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct, e->seen_count ? "" : ": none fails");
+        if (x->bounded)
+            pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
+                          pt_words_plural(x->preemptions));
+        pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
+    } else {
+        pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
+        if (x->stress)
+            pt_buf_puts(&text, " without control: ");
+        else
+            pt_buf_printf(&text, ", %" PRIu64 " different schedule%s: ", x->distinct, pt_words_plural(x->distinct));
+        if (e->seen_count)
+            pt_buf_printf(&text, "%" PRIu64 " failed", e->failing);
+        else
+            pt_buf_puts(&text, "none failed, which says nothing about others");
+    }
+    if (x->why)
+        pt_buf_printf(&text, "; not all was done: %s", x->why);
+    for (const char *const *loss = x->losses; *loss; loss++)
+        pt_buf_printf(&text, "; not all was under control: %s", *loss);
+    return keep(arena, &text);
+}
+
+/* --- failures --- */
+
+/* FILE.schedule, FILE-2.schedule, ... */
+static char *name_file(const char *path, uint32_t number)
+{
+    struct pt_buf name;
+    const char *dot = strrchr(path, '.');
+    pt_buf_init(&name);
+    if (!number || !dot || strchr(dot, '/'))
+        dot = path + strlen(path);
+    pt_buf_add(&name, path, (size_t)(dot - path));
+    if (number)
+        pt_buf_printf(&name, "-%u", number + 1);
+    pt_buf_puts(&name, dot);
+    return pt_buf_take(&name);
+}
+
+static void put_end(const struct pt_explore_failure *failure, struct pt_buf *buf)
+{
+    pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
+    if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
+        pt_buf_printf(buf, " %d", failure->number);
+    else if (failure->kind == PT_EXPLORE_FAILS_RACE || failure->kind == PT_EXPLORE_FAILS_LIFETIME)
+        pt_buf_printf(buf, " %016" PRIx64, failure->key);
+}
+
+static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, const struct pt_played *played,
+                           uint32_t number)
+{
+    struct pt_buf text, ends;
+    struct pt_err err;
+    if (!e->request->schedule_path || e->request->stress)
+        return;
+    pt_buf_init(&text);
+    pt_buf_init(&ends);
+    put_end(&seen->failure, &ends);
+    struct pt_explore_schedule_head head = {
+        .program = e->request->arguments, .ends = ends.text, .comment = played->what, .threads = played->threads};
+    e->places.limit = seen->shared;
+    pt_explore_schedule_write(&head, &seen->input, &seen->outcome, &e->places, &text);
+    e->places.limit = UINT32_MAX;
+    char *path = name_file(e->request->schedule_path, number);
+    if (pt_file_write(path, &text, &err) != PT_OK) {
+        pt_diag_error(&err);
+        free(path);
+    } else {
+        seen->schedule_file = path;
+    }
+    pt_buf_release(&text);
+    pt_buf_release(&ends);
+}
+
+static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_finding *finding)
+{
+    struct pt_explore_seen *seen = &e->seen[index];
+    struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
+    const struct pt_explore_outcome *passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome);
+    struct pt_played *played = pt_explore_story(&names, &seen->outcome, &seen->failure, passing, &finding->arena);
+    if (seen->finding) { /* which knows better what it is about */
+        struct pt_buf what;
+        pt_buf_init(&what);
+        pt_buf_printf(&what, "%s on %s",
+                      seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
+                      seen->finding->object);
+        played->what = keep(&finding->arena, &what);
+    }
+    write_schedule(e, seen, played, index);
+    played->found_by = seen->by;
+    played->run = seen->run;
+    played->seed = seen->input.seed;
+    played->reproduced = seen->reproduced;
+    played->file = seen->schedule_file;
+    finding->played = played;
+    finding->how = PT_HOW_OBSERVED;
+    finding->order = "access";
+    finding->object =
+        seen->finding ? played->what : pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
+    finding->count = seen->count;
+    finding->sides = pt_explore_side(&names, &seen->outcome, &seen->failure, &finding->arena);
+    finding->side_count = 1;
+}
+
+static struct pt_finding *make_finding(struct pt_explorer *e, const struct pt_explored *explored)
+{
+    struct pt_finding *finding = pt_finding_new();
+    finding->property = "schedules";
+    finding->kind = "schedule";
+    finding->text = "";
+    finding->builtin = true;
+    finding->monitorable = true;
+    finding->complete = explored->complete;
+    finding->window = finding->lookahead = PT_ALL;
+    finding->seconds = explored->seconds;
+    finding->message = conclusion(e, explored, &finding->arena);
+    bool doubtful = explored->why || (explored->losses[0] && strcmp(e->request->strategy, "exhaustive") == 0);
+    finding->verdict = e->seen_count ? PT_VERDICT_VIOLATED : doubtful ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS;
+    for (uint32_t i = 0; i < e->seen_count; i++) {
+        struct pt_finding *own = finding;
+        if (i) {
+            own = pt_finding_add(finding);
+            own->property = finding->property;
+            own->kind = finding->kind;
+        }
+        fill_failure(e, i, own);
+    }
+    return finding;
+}
+
+/* --- everything --- */
+
+static void put_text(const struct pt_explorer *e, const struct pt_finding *finding, struct pt_buf *buf)
+{
+    pt_report_text(finding, &e->request->style, buf);
+    for (uint32_t i = 0; i < finding->more_count; i++) {
+        pt_buf_puts(buf, "\n");
+        pt_report_text(finding->more[i], &e->request->style, buf);
+    }
+    if (finding->verdict == PT_VERDICT_VIOLATED)
+        pt_words_paragraph(buf, &e->request->style, 0, 2, "%s.", finding->message);
+}
+
+/* Of what recordings showed the schedule is told already. */
+static void put_others(const struct pt_explorer *e, const struct pt_result *result, struct pt_buf *buf)
+{
+    for (uint32_t i = 1; i < result->count; i++) {
+        pt_buf_puts(buf, "\n");
+        pt_report_text(result->findings[i], &e->request->style, buf);
+    }
+}
+
+static void print(const struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
+{
+    struct pt_buf text, json;
+    struct pt_err err;
+    pt_buf_init(&text);
+    pt_buf_init(&json);
+    pt_report_json(result, &json);
+    if (e->request->json) {
+        (void)pt_output(&json);
+    } else if (!e->request->quiet) {
+        put_text(e, finding, &text);
+        put_others(e, result, &text);
+        fputs(text.text, stdout);
+        fflush(stdout);
+    }
+    if (e->request->result_path && pt_file_write(e->request->result_path, &json, &err) != PT_OK)
+        pt_diag_error(&err);
+    pt_buf_release(&text);
+    pt_buf_release(&json);
+}
+
+/* After the schedules: what recordings of failing runs showed. */
+static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules, uint32_t *ret_count)
+{
+    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + 1, sizeof *list);
+    uint32_t count = 0;
+    list[count++] = schedules;
+    for (uint32_t i = 0; i < e->seen_count; i++)
+        if (e->seen[i].finding)
+            list[count++] = e->seen[i].finding;
+    *ret_count = count;
+    return list;
+}
+
+int pt_explorer_report(struct pt_explorer *e)
+{
+    struct pt_arena arena;
+    pt_arena_init(&arena);
+    char *folder = getcwd(NULL, 0);
+    const char *const source_roots[] = {folder, NULL};
+    struct pt_explored *explored = describe(e, &arena);
+    struct pt_finding *finding = make_finding(e, explored);
+    struct pt_result result = {.trace = "",
+                               .program = e->request->arguments,
+                               .source_roots = folder ? source_roots : NULL,
+                               .explored = explored,
+                               .threads = e->threads,
+                               .findings = NULL};
+    result.findings = list_findings(e, finding, &result.count);
+    print(e, finding, &result);
+    static const int statuses[] = {[PT_VERDICT_HOLDS] = PT_EXIT_HOLDS,
+                                   [PT_VERDICT_VIOLATED] = PT_EXIT_VIOLATED,
+                                   [PT_VERDICT_UNKNOWN] = PT_EXIT_UNKNOWN,
+                                   [PT_VERDICT_ERROR] = PT_EXIT_BAD};
+    int status = statuses[pt_result_verdict(&result)];
+    free(result.findings);
+    pt_finding_free(finding);
+    pt_arena_release(&arena);
+    free(folder);
+    return status;
+}

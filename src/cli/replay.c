@@ -1,0 +1,323 @@
+/*
+ * portent replay: a run that `explore` wrote down, again. Input, output and error are the program's. Guarantee: it says
+ * that the run was the same only if every stretch ended at the place that the file names. The cost is one run.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/common/analyse.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/explore/names.h"
+#include "cli/run/launch.h"
+#include "core/found.h"
+#include "core/settings.h"
+#include "explore/crew.h"
+#include "explore/schedule.h"
+#include "report/json_writer.h"
+
+enum { OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
+
+static const struct pt_option options_table[] = {
+    [OPT_GDB] = {"gdb", 0, NULL, NULL,
+                 "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
+    [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
+    [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
+    [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
+    {0},
+};
+
+struct replay {
+    const char *path, *result_path;
+    const char *const *arguments;
+    uint64_t timeout;
+    bool quiet, gdb;
+    struct pt_explore_schedule schedule;
+    struct pt_explore_places places;
+    struct pt_explore_crew *crew;
+    struct pt_explore_outcome outcome;
+    struct pt_buf options;
+    /* what it was */
+    uint32_t stretch; /* where it became another run; the schedule's count: nowhere */
+    uint64_t step;
+    bool ended_so, same_values;
+    char end[80];
+};
+
+static enum pt_status load(struct replay *r, const char *path, struct pt_err *err)
+{
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_explore_schedule_read(path, text, len, &r->schedule, err);
+    free(text);
+    return status;
+}
+
+static bool asks_for(const struct replay *r, const char *word)
+{
+    return strncmp(r->schedule.ends, word, strlen(word)) == 0;
+}
+
+/* What both ways of running it start from. */
+static void prepare(struct replay *r, struct pt_explore_plan *ret_plan)
+{
+    const char *before = getenv(PT_OPTIONS_ENV);
+    *ret_plan = (struct pt_explore_plan){.input = r->schedule.input, .prefix = r->schedule.stretches, .by = "replay"};
+    pt_buf_printf(&r->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
+                  before ? before : "", asks_for(r, "race"), asks_for(r, "lifetime"));
+    for (uint32_t i = 0; i < r->schedule.shared_count; i++)
+        (void)pt_explore_places_share(&r->places, r->schedule.shared[i], r->schedule.variables[i]);
+    ret_plan->input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_PINS;
+}
+
+static struct pt_explore_setup setup_of(const struct replay *r)
+{
+    return (struct pt_explore_setup){
+        .path = r->path, .arguments = r->arguments, .options = r->options.text, .own_streams = true};
+}
+
+/* Step at which the last stretch begins, from 1 on. */
+static uint64_t last_switch(const struct pt_explore_schedule *schedule)
+{
+    uint64_t step = 1;
+    for (uint32_t i = 0; i + 1 < schedule->stretch_count; i++)
+        step += schedule->stretches[i].steps;
+    return step;
+}
+
+/* gdb with what has to come before the program's own arguments; the caller frees it. */
+static const char **gdb_command(const struct replay *r, const char *file, const char *options)
+{
+    const char *const fixed[] = {"gdb",    "-q",
+                                 "-ex",    file,
+                                 "-ex",    options,
+                                 "-ex",    "set disable-randomization on",
+                                 "-ex",    "set breakpoint pending on",
+                                 "-ex",    "break __portent_explore_stop",
+                                 "-ex",    "run",
+                                 "--args", r->path};
+    size_t own = sizeof fixed / sizeof *fixed, count = 0;
+    while (r->arguments[count])
+        count++;
+    const char **command = pt_xcalloc(own + count + 1, sizeof *command);
+    memcpy(command, fixed, sizeof fixed);
+    for (size_t i = 1; i < count; i++)
+        command[own + i - 1] = r->arguments[i];
+    return command;
+}
+
+static enum pt_status wait_for_gdb(const char **command, struct pt_err *err)
+{
+    int end = 0;
+    signal(SIGINT, SIG_IGN); /* Ctrl-C is gdb's */
+    pid_t process = fork();
+    if (process == 0) {
+        signal(SIGINT, SIG_DFL);
+        execvp("gdb", (char *const *)(uintptr_t)command);
+        _exit(127);
+    }
+    while (process > 0 && waitpid(process, &end, 0) < 0 && errno == EINTR)
+        ;
+    if (process < 0 || (WIFEXITED(end) && WEXITSTATUS(end) == 127))
+        return pt_err_set(err, PT_EIO, "gdb cannot be started");
+    return PT_OK;
+}
+
+/* The memory file is ours: we wait for gdb, whose terminal it is. */
+static enum pt_status debug(struct replay *r, struct pt_err *err)
+{
+    struct pt_explore_plan plan;
+    struct pt_explore_program *program;
+    struct pt_buf file, options;
+    prepare(r, &plan);
+    struct pt_explore_setup setup = setup_of(r);
+    enum pt_status status = pt_explore_program_new(&setup, &program, err);
+    if (status != PT_OK)
+        return status;
+    plan.input.wishes |= PT_EXPLORE_PATIENT;
+    plan.input.stop_at = last_switch(&r->schedule);
+    pt_explore_places_write(&r->places, pt_explore_program_file(program));
+    pt_buf_init(&file);
+    pt_buf_init(&options);
+    pt_buf_puts(&file, "set environment " PT_EXPLORE_ENV " ");
+    pt_explore_program_lend(program, &plan, &file);
+    pt_buf_printf(&options, "set environment %s %s", PT_OPTIONS_ENV, r->options.text);
+    const char **command = gdb_command(r, file.text, options.text);
+    status = wait_for_gdb(command, err);
+    free(command);
+    pt_buf_release(&file);
+    pt_buf_release(&options);
+    pt_explore_program_free(program);
+    return status;
+}
+
+static enum pt_status play(struct replay *r, struct pt_err *err)
+{
+    struct pt_explore_plan plan;
+    uint32_t fresh;
+    prepare(r, &plan);
+    struct pt_explore_setup setup = setup_of(r);
+    enum pt_status status = pt_explore_crew_new(&setup, 1, r->timeout, &r->crew, err);
+    if (status == PT_OK)
+        status = pt_explore_crew_round(r->crew, &r->places, &plan, 1, NULL, NULL, &r->outcome, &fresh, err);
+    if (status == PT_OK && !r->outcome.started)
+        status =
+            pt_err_set(err, PT_EINPUT,
+                       "'%s' was not under control: it is not built with 'portent cc', or ended before main", r->path);
+    return status;
+}
+
+/* How it ended, as `ends` of a schedule has it. */
+static void judge(struct replay *r)
+{
+    struct pt_explore_expected expected = {.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_LIFETIME};
+    bool status_given = asks_for(r, "status ");
+    int status = (int)r->outcome.wait_status;
+    if (status_given && WIFEXITED(status)) /* whichever it is, it is compared */
+        expected.status = WEXITSTATUS(status) + 1;
+    struct pt_explore_failure failure = pt_explore_failure(&r->outcome, &expected, &r->places);
+    const char *word = pt_explore_failure_words[failure.kind];
+    if (failure.kind == PT_EXPLORE_FAILS_SIGNAL || failure.kind == PT_EXPLORE_FAILS_STATUS)
+        snprintf(r->end, sizeof r->end, "%s %d", word, failure.number);
+    else if (failure.kind == PT_EXPLORE_FAILS_NONE)
+        snprintf(r->end, sizeof r->end, "status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+    else
+        snprintf(r->end, sizeof r->end, "%s", word);
+    size_t len = strcspn(r->schedule.ends, " ");
+    bool numbered = strncmp(r->schedule.ends, "signal ", 7) == 0 || strncmp(r->schedule.ends, "status ", 7) == 0;
+    r->ended_so = numbered ? strcmp(r->end, r->schedule.ends) == 0
+                           : strlen(r->end) == len && strncmp(r->end, r->schedule.ends, len) == 0;
+    r->stretch = pt_explore_schedule_compare(&r->schedule, &r->outcome, &r->places, &r->step);
+    r->same_values = r->schedule.values == r->outcome.result.values;
+}
+
+static bool is_same(const struct replay *r)
+{
+    return r->stretch == r->schedule.stretch_count;
+}
+
+static void say(const struct replay *r)
+{
+    if (is_same(r))
+        fprintf(stderr, "portent replay: the same run, %s%s: %s\n",
+                r->ended_so ? "with the same end" : "but another end", r->same_values ? "" : " (and other values)",
+                r->end);
+    else
+        fprintf(stderr,
+                "portent replay: the run diverged at step %" PRIu64 ", in stretch %" PRIu32
+                " of the schedule (%s), and went on by itself: %s\n",
+                r->step, r->stretch + 1, r->schedule.points[r->stretch], r->end);
+}
+
+static enum pt_status write_result(const struct replay *r, struct pt_err *err)
+{
+    struct pt_buf buf;
+    if (!r->result_path)
+        return PT_OK;
+    pt_buf_init(&buf);
+    struct pt_json json = {.buf = &buf};
+    pt_json_open(&json, NULL, '{');
+    pt_json_uint(&json, "portent", 1);
+    pt_json_open(&json, "replay", '{');
+    pt_json_bool(&json, "same", is_same(r));
+    pt_json_bool(&json, "failed", r->ended_so);
+    pt_json_uint(&json, "diverged_at", is_same(r) ? 0 : r->step);
+    pt_json_bool(&json, "values_same", r->same_values);
+    pt_json_string(&json, "end", r->end);
+    pt_json_uint(&json, "steps", r->outcome.result.step_count);
+    pt_json_close(&json, '}');
+    pt_json_close(&json, '}');
+    pt_buf_puts(&buf, "\n");
+    enum pt_status status = pt_file_write(r->result_path, &buf, err);
+    pt_buf_release(&buf);
+    return status;
+}
+
+static bool set_options(struct replay *r, const struct pt_parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        const char *argument = parsed->options[i].argument;
+        if (parsed->options[i].index == OPT_TIMEOUT && !pt_parse_time("run-timeout", argument, &r->timeout))
+            return false;
+        if (parsed->options[i].index == OPT_RESULT)
+            r->result_path = argument;
+        r->quiet |= parsed->options[i].index == OPT_QUIET;
+        r->gdb |= parsed->options[i].index == OPT_GDB;
+    }
+    if (parsed->operand_count < 2) {
+        pt_diag_usage("replay", parsed->operand_count ? "a program is missing" : "a schedule is missing");
+        return false;
+    }
+    return true;
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct replay r = {.timeout = UINT64_C(60000000000)};
+    struct pt_err err;
+    int exit_status = PT_EXIT_BAD;
+    if (!set_options(&r, parsed))
+        return exit_status;
+    char *program = pt_launch_find(parsed->operands[1], &exit_status, &err);
+    enum pt_status status = program ? load(&r, parsed->operands[0], &err) : PT_EIO;
+    if (status != PT_OK) {
+        pt_diag_error(&err);
+        free(program);
+        return PT_EXIT_BAD;
+    }
+    const char **arguments = pt_xcalloc(parsed->operand_count, sizeof *arguments);
+    memcpy(arguments, parsed->operands + 1, (parsed->operand_count - 1) * sizeof *arguments);
+    r.path = program;
+    r.arguments = arguments;
+    pt_explore_places_init(&r.places);
+    pt_buf_init(&r.options);
+    status = r.gdb ? debug(&r, &err) : play(&r, &err);
+    if (status == PT_OK && !r.gdb) {
+        judge(&r);
+        if (!r.quiet)
+            say(&r);
+        status = write_result(&r, &err);
+    }
+    exit_status = PT_EXIT_HOLDS;
+    if (!r.gdb)
+        exit_status = !is_same(&r) ? PT_EXIT_UNKNOWN : r.ended_so ? PT_EXIT_VIOLATED : PT_EXIT_HOLDS;
+    if (status != PT_OK) {
+        pt_diag_error(&err);
+        exit_status = PT_EXIT_BAD;
+    }
+    pt_explore_crew_free(r.crew);
+    pt_explore_outcome_release(&r.outcome);
+    pt_explore_places_release(&r.places);
+    pt_explore_schedule_release(&r.schedule);
+    pt_buf_release(&r.options);
+    free(arguments);
+    free(program);
+    return exit_status;
+}
+
+static const char *const usages[] = {"FILE.schedule [OPTIONS] -- PROGRAM [ARGS]", NULL};
+
+const struct pt_command pt_command_replay = {
+    .name = "replay",
+    .summary = "do a run that explore found again, exactly",
+    .usages = usages,
+    .about =
+        "Runs PROGRAM under the schedule of a file that 'portent explore -o' wrote. Input and output are the "
+        "program's. Says on standard error whether it was the same run with the same end, or where it became another "
+        "one, because the program or its input has changed.\n\n"
+        "Exit status: with --gdb 0; else 1 it failed as the schedule says, 0 the same run ended otherwise, 3 it became "
+        "another run, 2 bad "
+        "usage or input.",
+    .options = options_table,
+    .run = run,
+};

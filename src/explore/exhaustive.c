@@ -1,0 +1,482 @@
+/*
+ * All schedules of a program, up to the order of independent steps: dynamic partial-order reduction with source sets
+ * and sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014, algorithm 1), by running the program again for each
+ * schedule.
+ *
+ * The runs form a tree, of which the last one is a path: a node is the state before a step. After a run, for every two
+ * steps i < j of different threads that are in a race, a thread is added to those to be tried at node i that can begin
+ * a run in which j comes before i, unless one is there already. A *race*: dependent, and i does not happen before the
+ * step that j's thread did last. Where j waits for something, also those i that do happen before j by way of others
+ * count (who locks, unlocks; then j locks): the race is with who took it away. Such pairs only add to what is tried.
+ * Threads that wait when a run is over count as if they did their step after it. The last step of a process that ends
+ * depends on everything, since nothing comes after it.
+ *
+ * With a bound on preemptions sleep sets are not used, and each point is also tried where the preempted thread began to
+ * run (Coons, Musuvathi, McKinley, OOPSLA 2013).
+ *
+ * Guarantee: when it ends, every schedule is equivalent to one that was run, or has more preemptions than allowed; if
+ * what is shared has grown meanwhile, all begins again. Classes are counted by a hash of the partial order of steps.
+ * Cost: a run each; quadratic in its steps.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/explore_depend.h"
+#include "explore/causes.h"
+#include "explore/exhaustive.h"
+
+enum { STEPS_MOST = 20000 }; /* of a run that is looked at */
+
+struct node {
+    struct pt_explore_set enabled;  /* could be taken here, without those that spin if there are others */
+    struct pt_explore_set trying;   /* source set: are to be tried here */
+    struct pt_explore_set done;     /* were */
+    struct pt_explore_step *asleep; /* need not be: what they were about to do */
+    struct pt_explore_step *tried;  /* what those that were tried did, and the one that is being */
+    uint32_t asleep_count, tried_count;
+    size_t asleep_cap, tried_cap;
+    struct pt_explore_step step; /* the one of the last run */
+    uint32_t preemptions;        /* before it, in the last run */
+};
+
+struct exhaustive {
+    struct pt_explore_tactic tactic; /* first */
+    struct pt_explore_base base;
+    struct node *nodes;
+    uint32_t count, made; /* nodes of the last run; those that have memory */
+    size_t cap;
+    struct pt_explore_step *waiting; /* of the last run: what threads were about to do when it was over, by slot */
+    bool *waits;                     /* ... if they were */
+    bool begun, over, out;           /* the first run is handed out; nothing is left; a plan is under way */
+    uint32_t branch;                 /* node of the plan that is under way */
+    uint32_t shared;                 /* keys when this pass began */
+    struct pt_map64 classes;
+    struct pt_explore_progress progress;
+    struct pt_explore_causes causes; /* of the run that is looked at */
+    uint64_t *hashes;
+};
+
+/* --- the tree --- */
+
+static void clear_node(struct node *node)
+{
+    struct pt_explore_step *asleep = node->asleep, *tried = node->tried;
+    size_t asleep_cap = node->asleep_cap, tried_cap = node->tried_cap;
+    *node = (struct node){.asleep = asleep, .tried = tried, .asleep_cap = asleep_cap, .tried_cap = tried_cap};
+}
+
+static struct node *push_node(struct exhaustive *x)
+{
+    PT_GROW(x->nodes, x->cap, (size_t)x->count + 1);
+    if (x->count == x->made)
+        x->nodes[x->made++] = (struct node){0};
+    struct node *node = &x->nodes[x->count++];
+    clear_node(node);
+    return node;
+}
+
+static bool sleeps(const struct node *node, uint32_t slot)
+{
+    for (uint32_t i = 0; i < node->asleep_count; i++)
+        if (node->asleep[i].who == slot)
+            return true;
+    return false;
+}
+
+static struct pt_explore_set awake(const struct pt_explore_step *step)
+{
+    struct pt_explore_set left = step->enabled;
+    for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
+        left.words[i] &= ~step->yields.words[i];
+    return pt_explore_is_empty(&left) ? step->enabled : left;
+}
+
+static void fall_asleep(struct node *node, const struct pt_explore_step *step)
+{
+    PT_PUSH(node->asleep, node->asleep_count, node->asleep_cap, *step);
+}
+
+/* Who sleeps behind a step of `node`: those that slept or were tried there, and do not depend on it. */
+static void pass_sleep(const struct node *node, const struct pt_explore_step *step, struct node *ret_next)
+{
+    for (uint32_t i = 0; i < node->asleep_count; i++)
+        if (node->asleep[i].who != step->who && !pt_explore_depends(&node->asleep[i], step))
+            fall_asleep(ret_next, &node->asleep[i]);
+    for (uint32_t i = 0; i < node->tried_count; i++)
+        if (node->tried[i].who != step->who && !sleeps(node, node->tried[i].who) &&
+            !pt_explore_depends(&node->tried[i], step))
+            fall_asleep(ret_next, &node->tried[i]);
+}
+
+static bool bounded(const struct exhaustive *x)
+{
+    return x->base.preemptions != UINT32_MAX;
+}
+
+/* Whether taking `slot` at a node preempts who ran before. */
+static bool preempts(const struct exhaustive *x, uint32_t at, uint32_t slot)
+{
+    uint32_t last = at ? x->nodes[at - 1].step.who : slot;
+    return last != slot && pt_explore_has(&x->nodes[at].enabled, last);
+}
+
+/* --- races of a run --- */
+
+/* Threads that can begin what comes between i and `until` without i, then `step`: none of it comes before their first
+ * step there. */
+static void find_initials(const struct pt_explore_causes *c, uint32_t i, uint32_t until,
+                          const struct pt_explore_step *step, uint32_t previous, struct pt_explore_set *ret_initials)
+{
+    struct pt_explore_set seen = {0};
+    bool first = true; /* the step itself */
+    for (uint32_t k = i + 1; k < until; k++) {
+        uint32_t who = c->steps[k].who;
+        if (pt_explore_causes_before(c, i, k))
+            continue;
+        first &= !pt_explore_causes_known(c, k, previous) && !pt_explore_causes_depend(c, k, until, step) &&
+                 who != step->who;
+        if (pt_explore_has(&seen, who))
+            continue;
+        pt_explore_add(&seen, who);
+        bool initial = true;
+        for (uint32_t m = i + 1; m < k && initial; m++)
+            initial = pt_explore_causes_before(c, i, m) || !pt_explore_causes_before(c, m, k);
+        if (initial)
+            pt_explore_add(ret_initials, who);
+    }
+    if (first && !pt_explore_has(&seen, step->who))
+        pt_explore_add(ret_initials, step->who);
+}
+
+static void add_all(struct node *node)
+{
+    for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
+        node->trying.words[w] |= node->enabled.words[w];
+}
+
+/* `wanted` first. */
+static void add_one(struct node *node, const struct pt_explore_set *initials, uint32_t wanted)
+{
+    for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
+        if (initials->words[w] & node->trying.words[w])
+            return;
+    if (pt_explore_has(initials, wanted) && pt_explore_has(&node->enabled, wanted)) {
+        pt_explore_add(&node->trying, wanted);
+        return;
+    }
+    for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
+        if (pt_explore_has(initials, slot) && pt_explore_has(&node->enabled, slot)) {
+            pt_explore_add(&node->trying, slot);
+            return;
+        }
+    }
+    add_all(node);
+}
+
+/* With a bound: where the thread of step i began to run. */
+static void add_conservatively(struct exhaustive *x, uint32_t i, uint32_t wanted)
+{
+    uint32_t from = i;
+    while (from > 0 && x->nodes[from - 1].step.who == x->nodes[i].step.who)
+        from--;
+    uint32_t places[] = {i, from};
+    for (size_t k = 0; k < 2; k++) {
+        struct node *node = &x->nodes[places[k]];
+        if (pt_explore_has(&node->enabled, wanted))
+            pt_explore_add(&node->trying, wanted);
+        else
+            add_all(node);
+    }
+}
+
+/* All races of what `step`, number `j`, is or would be. */
+static void find_races(struct exhaustive *x, uint32_t j, const struct pt_explore_step *step, uint32_t previous)
+{
+    for (uint32_t i = j; i-- > 0;) {
+        struct pt_explore_set initials = {0};
+        if (!pt_explore_causes_race(&x->causes, i, j, step, previous))
+            continue;
+        if (bounded(x)) {
+            add_conservatively(x, i, step->who);
+            continue;
+        }
+        find_initials(&x->causes, i, j, step, previous, &initials);
+        add_one(&x->nodes[i], &initials, step->who);
+    }
+}
+
+static void find_all_races(struct exhaustive *x, uint32_t from)
+{
+    uint32_t last[PT_EXPLORE_THREADS];
+    memset(last, 0xff, sizeof last);
+    for (uint32_t j = 0; j < x->count; j++) {
+        if (j >= from)
+            find_races(x, j, &x->nodes[j].step, x->causes.before[j]);
+        last[x->nodes[j].step.who] = j;
+    }
+    for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++)
+        if (x->waits[slot])
+            find_races(x, x->count, &x->waiting[slot], last[slot]);
+}
+
+/* --- a run --- */
+
+static void miss(struct exhaustive *x, const char *why)
+{
+    if (!x->progress.missing)
+        x->progress.missing = why;
+}
+
+/* What would make the answer wrong. */
+static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcome *outcome)
+{
+    if (outcome->result.losses)
+        miss(x, "control was lost");
+    if (outcome->timed_out)
+        miss(x, "a run took too long");
+    if (outcome->result.end == PT_EXPLORE_LIMIT)
+        miss(x, "a run reached the limit of steps");
+    if (outcome->result.end == PT_EXPLORE_FULL || !pt_explore_outcome_is_whole(outcome) ||
+        outcome->step_count > STEPS_MOST)
+        miss(x, "a run is too long to be looked at whole");
+    if (x->base.input.spurious)
+        miss(x, "not all ways of spending spurious wake-ups are tried");
+    if (x->base.input.wishes & PT_EXPLORE_LATE)
+        miss(x, "time-outs are tried only when nobody else can go on");
+    for (uint32_t i = 0; i < outcome->step_count && i < STEPS_MOST; i++) {
+        if (outcome->steps[i].kind == PT_EXPLORE_SEND || outcome->steps[i].kind == PT_EXPLORE_HANDLE)
+            miss(x, "not all points at which signals can be handled are tried");
+        if (outcome->steps[i].flags & PT_EXPLORE_OUTSIDE)
+            miss(x, "something outside of the process decided when a thread went on");
+    }
+}
+
+/* What threads were about to do when it was over, if it did not just stop being looked at. */
+static void keep_waiting(struct exhaustive *x, const struct pt_explore_outcome *outcome)
+{
+    bool over = outcome->result.end == PT_EXPLORE_RUNNING || outcome->result.end == PT_EXPLORE_STUCK ||
+                outcome->result.end == PT_EXPLORE_LIVELOCK;
+    memset(x->waits, 0, PT_EXPLORE_THREADS * sizeof *x->waits);
+    for (uint32_t slot = 0; slot < outcome->thread_count && over; slot++) {
+        const struct pt_explore_thread *thread = &outcome->threads[slot];
+        if (thread->state != PT_EXPLORE_READY && thread->state != PT_EXPLORE_BLOCKED)
+            continue;
+        bool memory = pt_explore_space(thread->kind) == PT_EXPLORE_MEMORY && !pt_explore_kind_blocks(thread->kind);
+        x->waits[slot] = true;
+        x->waiting[slot] = (struct pt_explore_step){.who = slot,
+                                                    .kind = (uint16_t)thread->kind,
+                                                    .object = thread->object,
+                                                    .other = thread->other,
+                                                    .size = memory && !thread->other ? 16 : 0,
+                                                    .place = thread->place};
+    }
+}
+
+/* The steps of the run become the path, from the branch on. False: it did not do the same as before. */
+static bool take_path(struct exhaustive *x, const struct pt_explore_outcome *outcome)
+{
+    uint32_t from = x->branch;
+    if (x->begun && outcome->step_count <= from && x->count)
+        return false;
+    for (uint32_t i = 0; i < from; i++)
+        if (outcome->steps[i].who != x->nodes[i].step.who || outcome->steps[i].kind != x->nodes[i].step.kind)
+            return false;
+    x->count = x->count ? from + 1 : 0;
+    for (uint32_t i = from; i < outcome->step_count; i++) {
+        const struct pt_explore_step *step = &outcome->steps[i];
+        if (i == x->count) {
+            struct node *node = push_node(x);
+            node->enabled = awake(step);
+            if (i > 0 && !bounded(x))
+                pass_sleep(&x->nodes[i - 1], &x->nodes[i - 1].step, node);
+            pt_explore_add(&node->trying, step->who);
+        }
+        struct node *node = &x->nodes[i];
+        node->step = *step;
+        node->preemptions = i ? x->nodes[i - 1].preemptions + preempts(x, i - 1, x->nodes[i - 1].step.who) : 0;
+        pt_explore_add(&node->done, step->who);
+        if (!x->causes.ends || i + 1 < outcome->step_count) /* what ends the process depends on all: it never sleeps */
+            PT_PUSH(node->tried, node->tried_count, node->tried_cap, *step);
+    }
+    return true;
+}
+
+/* Equal for runs that differ in the order of independent steps alone. */
+static uint64_t hash_class(struct exhaustive *x, const struct pt_explore_outcome *outcome)
+{
+    uint64_t sum = 0;
+    for (uint32_t j = 0; j < x->count; j++) {
+        const struct pt_explore_step *step = &x->nodes[j].step;
+        uint64_t line = step->who < outcome->thread_count ? outcome->threads[step->who].line : step->who, causes = 0;
+        for (uint32_t i = 0; i < j; i++)
+            if (pt_explore_causes_before(&x->causes, i, j))
+                causes += pt_mix64(x->hashes[i]);
+        x->hashes[j] = pt_mix64(causes ^ pt_mix64(line ^ pt_mix64((uint64_t)x->causes.own[j] << 16 | step->kind)));
+        sum += pt_mix64(x->hashes[j] + 1);
+    }
+    return sum;
+}
+
+static void learn(struct pt_explore_tactic *tactic, const struct pt_explore_plan *plan,
+                  const struct pt_explore_outcome *outcome)
+{
+    struct exhaustive *x = (struct exhaustive *)tactic;
+    (void)plan;
+    x->out = false;
+    look_for_doubts(x, outcome);
+    if (!outcome->started || !outcome->steps || outcome->step_count > STEPS_MOST) {
+        x->over = true;
+        return;
+    }
+    pt_explore_causes_count(&x->causes, outcome);
+    if (outcome->result.end == PT_EXPLORE_DIVERGED || outcome->result.diverged_at || !take_path(x, outcome)) {
+        miss(x, "the program did not do the same again under the same schedule");
+        if (x->count) /* what was tried there is not tried again */
+            x->count = x->branch + 1 < x->count ? x->branch + 1 : x->count;
+        return;
+    }
+    keep_waiting(x, outcome);
+    x->hashes = pt_xrealloc(x->hashes, ((size_t)x->count + 1) * sizeof *x->hashes);
+    find_all_races(x, x->branch);
+    if (outcome->result.end != PT_EXPLORE_REDUNDANT && x->count) {
+        uint32_t *at = pt_map64_at(&x->classes, hash_class(x, outcome));
+        x->progress.classes += *at == PT_NONE;
+        *at = 1;
+    } else if (outcome->result.end != PT_EXPLORE_REDUNDANT) {
+        x->progress.classes = 1; /* no thread but one: no steps */
+    }
+}
+
+/* --- the next one --- */
+
+static void restart(struct exhaustive *x)
+{
+    x->count = 0;
+    x->branch = 0;
+    x->begun = false;
+    x->over = false;
+    x->shared = x->base.places->shared_count;
+    pt_map64_release(&x->classes);
+    pt_map64_init(&x->classes);
+    x->progress = (struct pt_explore_progress){.passes = x->progress.passes + 1};
+}
+
+static void add_choice(struct pt_explore_plan *plan, uint32_t slot, size_t *cap)
+{
+    uint32_t count = plan->input.prefix_count;
+    if (count && plan->prefix[count - 1].who == slot) {
+        plan->prefix[count - 1].steps++;
+        return;
+    }
+    struct pt_explore_stretch stretch = {slot, 1};
+    PT_PUSH(plan->prefix, plan->input.prefix_count, *cap, stretch);
+}
+
+/* What a thread is about to do at a node of the last run; NULL: not known. */
+static const struct pt_explore_step *pending(const struct exhaustive *x, uint32_t at, uint32_t slot)
+{
+    for (uint32_t i = at; i < x->count; i++)
+        if (x->nodes[i].step.who == slot)
+            return &x->nodes[i].step;
+    return slot < PT_EXPLORE_THREADS && x->waits[slot] ? &x->waiting[slot] : NULL;
+}
+
+static bool find_branch(const struct exhaustive *x, uint32_t *ret_at, uint32_t *ret_slot)
+{
+    for (uint32_t at = x->count; at-- > 0;) {
+        const struct node *node = &x->nodes[at];
+        for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
+            if (!pt_explore_has(&node->trying, slot) || pt_explore_has(&node->done, slot) || sleeps(node, slot))
+                continue;
+            if (bounded(x) && node->preemptions + preempts(x, at, slot) > x->base.preemptions)
+                continue;
+            *ret_at = at;
+            *ret_slot = slot;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void make_plan(struct exhaustive *x, uint32_t at, uint32_t slot, struct pt_explore_plan *plan)
+{
+    size_t cap = 0;
+    for (uint32_t i = 0; i < at; i++)
+        add_choice(plan, x->nodes[i].step.who, &cap);
+    add_choice(plan, slot, &cap);
+    const struct pt_explore_step *step = pending(x, at, slot);
+    struct node behind = {0};
+    if (step && !bounded(x)) { /* else nobody sleeps, and something may be done twice */
+        pass_sleep(&x->nodes[at], step, &behind);
+        plan->input.wishes |= PT_EXPLORE_SLEEPS;
+    }
+    for (uint32_t i = 0; i < behind.asleep_count; i++)
+        pt_explore_add(&plan->input.sleep, behind.asleep[i].who);
+    free(behind.asleep);
+    pt_explore_add(&x->nodes[at].done, slot);
+    x->branch = at;
+}
+
+static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans, uint32_t most)
+{
+    struct exhaustive *x = (struct exhaustive *)tactic;
+    uint32_t at, slot;
+    if (!most || x->out)
+        return 0;
+    if (x->shared != x->base.places->shared_count)
+        restart(x);
+    if (x->over)
+        return 0;
+    struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT;
+    if (!x->begun) {
+        x->begun = true;
+        x->branch = 0;
+    } else if (find_branch(x, &at, &slot)) {
+        make_plan(x, at, slot, &plan);
+    } else {
+        x->over = true;
+        x->progress.complete = !x->progress.missing;
+        return 0;
+    }
+    x->out = true;
+    ret_plans[0] = plan;
+    return 1;
+}
+
+static void release(struct pt_explore_tactic *tactic)
+{
+    struct exhaustive *x = (struct exhaustive *)tactic;
+    for (uint32_t i = 0; i < x->made; i++) {
+        free(x->nodes[i].asleep);
+        free(x->nodes[i].tried);
+    }
+    free(x->nodes);
+    free(x->waiting);
+    free(x->waits);
+    free(x->hashes);
+    pt_explore_causes_release(&x->causes);
+    pt_map64_release(&x->classes);
+    free(x);
+}
+
+struct pt_explore_tactic *pt_explore_exhaustive_tactic(const struct pt_explore_base *base)
+{
+    struct exhaustive *x = pt_xcalloc(1, sizeof *x);
+    x->tactic = (struct pt_explore_tactic){.name = "exhaustive", .next = next, .learn = learn, .free = release};
+    x->base = *base;
+    x->waiting = pt_xcalloc(PT_EXPLORE_THREADS, sizeof *x->waiting);
+    x->waits = pt_xcalloc(PT_EXPLORE_THREADS, sizeof *x->waits);
+    pt_map64_init(&x->classes);
+    restart(x);
+    return &x->tactic;
+}
+
+bool pt_explore_exhaustive_progress(const struct pt_explore_tactic *tactic, struct pt_explore_progress *ret_progress)
+{
+    if (tactic->next != next)
+        return false;
+    *ret_progress = ((const struct exhaustive *)tactic)->progress;
+    return true;
+}

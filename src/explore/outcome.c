@@ -1,0 +1,126 @@
+/*
+ * Whether a run failed, and how. Failures are the same if what happened is the same: the signal and the place where the
+ * thread was, the exit status, the set of places where threads wait. The first failure of a run counts: what its
+ * process did, before what its checks found. Cost: linear in the threads.
+ */
+#include "explore/outcome.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "core/found.h"
+#include "explore/places.h"
+
+#define PT_EXPLORE_FAILURE_WORD(name, word) word,
+const char *const pt_explore_failure_words[PT_EXPLORE_FAILURE_COUNT] = {PT_EXPLORE_FAILURES(PT_EXPLORE_FAILURE_WORD)};
+#undef PT_EXPLORE_FAILURE_WORD
+
+void pt_explore_plan_release(struct pt_explore_plan *plan)
+{
+    free(plan->prefix);
+    plan->prefix = NULL;
+    plan->input.prefix_count = 0;
+}
+
+void pt_explore_outcome_release(struct pt_explore_outcome *outcome)
+{
+    free(outcome->taken);
+    free(outcome->steps);
+    free(outcome->threads);
+    free(outcome->output);
+    *outcome = (struct pt_explore_outcome){0};
+}
+
+static uint32_t who_runs(const struct pt_explore_outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->thread_count; i++)
+        if (outcome->threads[i].state == PT_EXPLORE_RUNS)
+            return i;
+    return PT_EXPLORE_NO_SLOT;
+}
+
+uint32_t pt_explore_circle(const struct pt_explore_outcome *outcome, uint32_t ret_slots[PT_EXPLORE_THREADS])
+{
+    for (uint32_t from = 0; from < outcome->thread_count; from++) {
+        uint32_t count = 0, at = from;
+        while (at < outcome->thread_count && outcome->threads[at].state == PT_EXPLORE_BLOCKED &&
+               count < PT_EXPLORE_THREADS) {
+            ret_slots[count++] = at;
+            at = outcome->threads[at].owner;
+            if (at == from)
+                return count;
+        }
+    }
+    return 0;
+}
+
+/* Of all who wait, whatever their order. */
+static uint64_t key_of_waits(const struct pt_explore_outcome *outcome, const struct pt_explore_places *places)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < outcome->thread_count; i++) {
+        const struct pt_explore_thread *thread = &outcome->threads[i];
+        if (thread->state == PT_EXPLORE_BLOCKED || thread->state == PT_EXPLORE_READY)
+            sum += pt_mix64(pt_explore_spot(places, thread->place)->key ^ pt_mix64(thread->kind + 1));
+    }
+    return sum;
+}
+
+static struct pt_explore_failure make(enum pt_explore_failure_kind kind, int number, uint32_t thread, uint64_t more)
+{
+    return (struct pt_explore_failure){.kind = kind,
+                                       .number = number,
+                                       .thread = thread,
+                                       .key = pt_mix64(more ^ pt_mix64((uint64_t)kind << 32 | (uint32_t)number))};
+}
+
+static struct pt_explore_failure of_process(const struct pt_explore_outcome *outcome,
+                                            const struct pt_explore_expected *expected,
+                                            const struct pt_explore_places *places)
+{
+    int status = (int)outcome->wait_status;
+    uint32_t thread = who_runs(outcome);
+    if (outcome->result.end == PT_EXPLORE_BODY || outcome->wait_status == PT_EXPLORE_RETURNED)
+        return (struct pt_explore_failure){0};
+    if (WIFSIGNALED(status) && !expected->killed) {
+        uint32_t place = thread < outcome->thread_count ? outcome->threads[thread].place : 0;
+        return make(PT_EXPLORE_FAILS_SIGNAL, WTERMSIG(status), thread, pt_explore_spot(places, place)->key);
+    }
+    if (WIFEXITED(status) && (expected->killed || WEXITSTATUS(status) != expected->status))
+        return make(PT_EXPLORE_FAILS_STATUS, WEXITSTATUS(status), thread, 0);
+    return (struct pt_explore_failure){0};
+}
+
+struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
+                                             const struct pt_explore_expected *expected,
+                                             const struct pt_explore_places *places)
+{
+    uint32_t circle[PT_EXPLORE_THREADS];
+    struct pt_explore_failure failure = {0};
+    if (!pt_explore_outcome_counts(outcome))
+        return failure;
+    if (outcome->timed_out)
+        return make(PT_EXPLORE_FAILS_TIMEOUT, 0, who_runs(outcome), 0);
+    switch (outcome->result.end) {
+    case PT_EXPLORE_STUCK:
+        failure = make(pt_explore_circle(outcome, circle) ? PT_EXPLORE_FAILS_DEADLOCK : PT_EXPLORE_FAILS_STUCK, 0,
+                       PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
+        break;
+    case PT_EXPLORE_LIVELOCK:
+        failure = make(PT_EXPLORE_FAILS_LIVELOCK, 0, PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
+        break;
+    case PT_EXPLORE_RUNNING:
+    case PT_EXPLORE_BODY:
+        failure = of_process(outcome, expected, places);
+        break;
+    default: /* LIMIT and FULL say nothing */
+        break;
+    }
+    uint32_t found = outcome->result.found & expected->checks;
+    if (failure.kind != PT_EXPLORE_FAILS_NONE || !found)
+        return failure;
+    bool race = found >> PT_FOUND_RACE & 1;
+    return make(race ? PT_EXPLORE_FAILS_RACE : PT_EXPLORE_FAILS_LIFETIME, 0, who_runs(outcome),
+                outcome->result.found_keys[0]);
+}

@@ -1,0 +1,315 @@
+/*
+ * Schedules in words: a stretch is "THREAD runs to PLACE", where PLACE is what it was about to do when another thread
+ * was let on; the last one "goes on". Nothing is computed but which stretches two schedules have in common. Linear in
+ * the stretches.
+ */
+#include "report/played.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/violation.h"
+#include "report/words.h"
+
+enum { SENTENCE = 12, SHOWN = 60, OUTPUT_LINES = 12 };
+
+/* --- text --- */
+
+/* Without the folders. */
+static const char *short_loc(const char *loc)
+{
+    const char *slash = strrchr(loc, '/');
+    return slash ? slash + 1 : loc;
+}
+
+static void put_point(const struct pt_played_point *point, struct pt_buf *buf)
+{
+    pt_buf_printf(buf, "%s", point->loc[0] ? short_loc(point->loc) : point->function);
+    if (!point->op[0])
+        return;
+    pt_buf_printf(buf, "%s%s%s%s", point->loc[0] || point->function[0] ? ", " : "", point->op,
+                  point->object[0] ? " " : "", point->object);
+}
+
+static bool ran_before(const struct pt_played_stretch *stretches, uint32_t index)
+{
+    for (uint32_t i = 0; i < index; i++)
+        if (stretches[i].thread == stretches[index].thread)
+            return true;
+    return false;
+}
+
+void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < played->stretch_count; i++) {
+        const struct pt_played_stretch *stretch = &played->stretches[i];
+        bool again = ran_before(played->stretches, i), last = i + 1 == played->stretch_count;
+        pt_buf_printf(buf, "%s%s ", i ? ", " : "", stretch->name);
+        if (stretch->handles)
+            pt_buf_puts(buf, "handles a signal and ");
+        if (last || !stretch->next.op[0])
+            pt_buf_puts(buf, last ? again ? "goes on" : "runs" : again ? "goes on to its end" : "runs to its end");
+        else
+            pt_buf_printf(buf, "%s to %s", again ? "goes on" : "runs",
+                          stretch->next.loc[0] ? short_loc(stretch->next.loc) : stretch->next.op);
+    }
+}
+
+/* One stretch in a column. */
+static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t columns, struct pt_buf *buf)
+{
+    struct pt_buf text, clean;
+    pt_buf_init(&text);
+    pt_buf_init(&clean);
+    pt_buf_printf(&text, "%s: ", stretch->name);
+    if (last)
+        pt_buf_printf(&text, "goes on (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
+    else if (stretch->next.op[0])
+        pt_buf_puts(&text, "to "), put_point(&stretch->next, &text);
+    else
+        pt_buf_puts(&text, "to its end");
+    pt_style_clean(&clean, text.text, text.len);
+    pt_style_fit(buf, clean.text, columns, PT_CUT_END);
+    pt_buf_release(&text);
+    pt_buf_release(&clean);
+}
+
+static bool is_same(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
+{
+    return a->steps == b->steps && strcmp(a->name, b->name) == 0 && strcmp(a->next.loc, b->next.loc) == 0 &&
+           strcmp(a->next.op, b->next.op) == 0;
+}
+
+/* Both, a row each; `>` where the failing one is another one for the first time. */
+static void put_both(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    size_t columns = (style->width - 9) / 2;
+    uint32_t rows = played->stretch_count > played->passing_count ? played->stretch_count : played->passing_count;
+    bool apart = false;
+    pt_buf_puts(buf, "     ");
+    pt_style_fit(buf, "A run that passed", columns, PT_CUT_END);
+    pt_buf_puts(buf, "| ");
+    pt_buf_puts(buf, "This run\n");
+    for (uint32_t i = 0; i < rows && i < SHOWN; i++) {
+        bool left = i < played->passing_count, right = i < played->stretch_count;
+        bool differs = !left || !right || !is_same(&played->passing[i], &played->stretches[i]);
+        pt_buf_puts(buf, differs && !apart ? "  >  " : "     ");
+        apart |= differs;
+        if (left)
+            put_cell(&played->passing[i], i + 1 == played->passing_count, columns, buf);
+        else
+            pt_style_fit(buf, "", columns, PT_CUT_END);
+        pt_buf_puts(buf, "| ");
+        if (right)
+            put_cell(&played->stretches[i], i + 1 == played->stretch_count, columns, buf);
+        while (buf->len && buf->text[buf->len - 1] == ' ')
+            buf->text[--buf->len] = '\0';
+        pt_buf_puts(buf, "\n");
+    }
+    if (rows > SHOWN)
+        pt_words_paragraph(buf, style, 5, 5, "... and %u more", rows - SHOWN);
+}
+
+static void put_alone(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < played->stretch_count && i < SHOWN; i++) {
+        struct pt_buf cell;
+        pt_buf_init(&cell);
+        put_cell(&played->stretches[i], i + 1 == played->stretch_count, style->width - 4, &cell);
+        pt_words_paragraph(buf, style, 4, 6, "%s", cell.text);
+        pt_buf_release(&cell);
+    }
+    if (played->stretch_count > SHOWN)
+        pt_words_paragraph(buf, style, 4, 4, "... and %u more", played->stretch_count - SHOWN);
+}
+
+void pt_played_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    uint32_t switches = played->stretch_count ? played->stretch_count - 1 : 0;
+    if (played->stretch_count <= SENTENCE) {
+        struct pt_buf sentence;
+        pt_buf_init(&sentence);
+        pt_played_sentence(played, &sentence);
+        pt_words_paragraph(buf, style, 2, 4, "Schedule, %u switch%s: %s.", switches, switches == 1 ? "" : "es",
+                           sentence.len ? sentence.text : "one thread runs");
+        pt_buf_release(&sentence);
+    } else {
+        pt_words_paragraph(buf, style, 2, 4, "Schedule, %u switches:", switches);
+    }
+    pt_buf_puts(buf, "\n");
+    if (played->passing)
+        put_both(played, style, buf);
+    else if (played->stretch_count > SENTENCE)
+        put_alone(played, style, buf);
+    if (played->passing || played->stretch_count > SENTENCE)
+        pt_buf_puts(buf, "\n");
+}
+
+static void put_waits(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < played->wait_count; i++) {
+        const struct pt_played_wait *wait = &played->waits[i];
+        struct pt_buf line;
+        pt_buf_init(&line);
+        pt_buf_printf(&line, "%s waits at ", wait->name);
+        put_point(&wait->point, &line);
+        if (wait->owner[0])
+            pt_buf_printf(&line, "; %s has it", wait->owner);
+        pt_words_paragraph(buf, style, 2, 4, "%s", line.text);
+        pt_buf_release(&line);
+    }
+    if (played->wait_count)
+        pt_buf_puts(buf, "\n");
+}
+
+/* The last lines of it. */
+static void put_output(const char *output, const struct pt_style *style, struct pt_buf *buf)
+{
+    const char *from = output + strlen(output);
+    unsigned lines = 0;
+    while (from > output && lines <= OUTPUT_LINES)
+        lines += *--from == '\n' && from[1];
+    from += *from == '\n';
+    pt_words_paragraph(buf, style, 2, 2, "It printed last:");
+    while (*from) {
+        size_t len = strcspn(from, "\n");
+        pt_buf_puts(buf, "    ");
+        pt_style_clean(buf, from, len);
+        pt_buf_puts(buf, "\n");
+        from += len + (from[len] == '\n');
+    }
+    pt_buf_puts(buf, "\n");
+}
+
+void pt_played_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
+{
+    const struct pt_played *played = finding->played;
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
+    pt_words_paragraph(
+        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, played->found_by,
+        !played->stretch_count ? "; without control: it may not fail again"
+        : played->reproduced   ? "; its schedule fails again each time it is run"
+                               : "; seen once: its schedule did not fail in this way when it was run again");
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
+    if (finding->count > 1)
+        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " runs failed like this.", finding->count);
+    pt_buf_puts(buf, "\n");
+    if (played->stretch_count)
+        pt_played_schedule(played, style, buf);
+    put_waits(played, style, buf);
+    if (played->output)
+        put_output(played->output, style, buf);
+    if (played->file)
+        pt_words_paragraph(buf, style, 2, 4, "To see it again: portent replay %s -- PROGRAM", played->file);
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
+    pt_buf_puts(buf, "SUMMARY: portent: ");
+    pt_style_clean(buf, played->what, strlen(played->what));
+    pt_buf_printf(buf, " (run %" PRIu64 ", ", played->run);
+    pt_style_clean(buf, played->found_by, strlen(played->found_by));
+    pt_buf_puts(buf, ")");
+    pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
+    pt_buf_puts(buf, "\n");
+}
+
+/* --- JSON --- */
+
+static void point_json(struct pt_json *json, const char *key, const struct pt_played_point *point)
+{
+    if (!point->op[0])
+        return;
+    pt_json_open(json, key, '{');
+    pt_json_string(json, "op", point->op);
+    pt_json_string(json, "object", point->object);
+    pt_json_string(json, "function", point->function);
+    pt_json_string(json, "loc", point->loc);
+    pt_json_close(json, '}');
+}
+
+static void stretches_json(struct pt_json *json, const char *key, const struct pt_played_stretch *list, uint32_t count)
+{
+    pt_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        pt_json_open(json, NULL, '{');
+        pt_json_uint(json, "thread", list[i].thread);
+        pt_json_string(json, "name", list[i].name);
+        pt_json_uint(json, "steps", list[i].steps);
+        if (list[i].handles)
+            pt_json_bool(json, "handles", true);
+        point_json(json, "last", &list[i].last);
+        point_json(json, "next", &list[i].next);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
+static void waits_json(struct pt_json *json, const struct pt_played *played)
+{
+    pt_json_open(json, "waits", '[');
+    for (uint32_t i = 0; i < played->wait_count; i++) {
+        const struct pt_played_wait *wait = &played->waits[i];
+        pt_json_open(json, NULL, '{');
+        pt_json_uint(json, "thread", wait->thread);
+        pt_json_string(json, "name", wait->name);
+        point_json(json, "point", &wait->point);
+        pt_json_string(json, "owner", wait->owner);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
+void pt_played_json(struct pt_json *json, const struct pt_played *played)
+{
+    pt_json_string(json, "failure", played->failure);
+    pt_json_string(json, "what", played->what);
+    if (played->number >= 0)
+        pt_json_uint(json, strcmp(played->failure, "signal") == 0 ? "signal" : "status", (uint64_t)played->number);
+    pt_json_string(json, "found_by", played->found_by);
+    pt_json_uint(json, "run", played->run);
+    pt_json_uint(json, "seed", played->seed);
+    pt_json_bool(json, "reproduced", played->reproduced);
+    pt_json_uint(json, "switches", played->stretch_count ? played->stretch_count - 1 : 0);
+    pt_json_uint(json, "preemptions", played->preemptions);
+    pt_json_uint(json, "steps", played->steps);
+    if (played->file)
+        pt_json_string(json, "schedule_file", played->file);
+    pt_json_open(json, "threads", '[');
+    for (const char *const *name = played->threads; *name; name++)
+        pt_json_string(json, NULL, *name);
+    pt_json_close(json, ']');
+    stretches_json(json, "stretches", played->stretches, played->stretch_count);
+    waits_json(json, played);
+    if (played->passing)
+        stretches_json(json, "passing", played->passing, played->passing_count);
+    if (played->output)
+        pt_json_string(json, "output", played->output);
+}
+
+void pt_explored_json(struct pt_json *json, const struct pt_explored *e)
+{
+    pt_json_open(json, "explore", '{');
+    pt_json_string(json, "strategy", e->strategy);
+    pt_json_uint(json, "seed", e->seed);
+    pt_json_uint(json, "runs", e->runs);
+    pt_json_uint(json, "distinct", e->distinct);
+    pt_json_uint(json, "redundant", e->redundant);
+    pt_json_uint(json, "diverged", e->diverged);
+    pt_json_uint(json, "failing", e->failing);
+    pt_json_bool(json, "complete", e->complete);
+    if (e->why)
+        pt_json_string(json, "why", e->why);
+    if (e->bounded)
+        pt_json_uint(json, "preemptions", e->preemptions);
+    pt_json_open(json, "losses", '[');
+    for (const char *const *loss = e->losses; loss && *loss; loss++)
+        pt_json_string(json, NULL, *loss);
+    pt_json_close(json, ']');
+    if (e->killed)
+        pt_json_null(json, "ordinary");
+    else
+        pt_json_uint(json, "ordinary", (uint64_t)e->ordinary);
+    pt_json_bool(json, "stress", e->stress);
+    pt_json_seconds(json, "seconds", e->seconds);
+    pt_json_close(json, '}');
+}

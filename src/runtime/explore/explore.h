@@ -1,0 +1,120 @@
+/*
+ * Control of the program's threads, for `portent explore` (core/explore.h, docs/explore.md): one thread has the turn,
+ * and it changes at scheduling points only. The wrappers (wrap/) and the hooks of accesses (shadow/) come here before
+ * they do what makes a point, and do it when they have come back.
+ *
+ * Where there is no control all of it is off: pt_explore_on is false, and nobody comes here.
+ */
+#ifndef PT_RUNTIME_EXPLORE_EXPLORE_H
+#define PT_RUNTIME_EXPLORE_EXPLORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "core/explore.h"
+#include "core/site.h"
+
+extern bool pt_explore_on; /* this process does a controlled run; set before main; not in its children */
+
+/* What an object is, where that decides whether a thread can go on. */
+enum pt_explore_what {
+    PT_EXPLORE_IS_OTHER,
+    PT_EXPLORE_IS_MUTEX, /* pthread_mutex_t, mtx_t */
+    PT_EXPLORE_IS_SPIN,
+    PT_EXPLORE_IS_RWLOCK,
+    PT_EXPLORE_IS_POLL, /* a list for poll, of `other` entries */
+};
+
+/* What a thread is about to do. */
+struct pt_explore_op {
+    enum pt_explore_kind kind;
+    enum pt_explore_what what;
+    const void *object, *other; /* as in struct pt_explore_step */
+    size_t size;                /* of memory */
+    const struct pt_site *site;
+    uint64_t deadline; /* virtual time until which it waits; 0: for ever */
+};
+
+/* The answer of a point: enum pt_explore_step_flag, or this: the calling thread is not under control. Then the caller
+ * does what it would do otherwise. */
+#define PT_EXPLORE_FREE_TO_GO UINT32_MAX
+
+/* ---- the run ---- */
+
+/* Finds the memory file in the environment; with a fork server, returns in each of its children. True: the process is a
+ * controlled run. Before any table of the runtime is made. */
+bool pt_explore_start(void);
+/* What is to be recorded in this run; "": nothing. */
+const char *pt_explore_record(void);
+/* portent_explore_body(). */
+void pt_explore_body(void (*body)(void *), void *context);
+struct pt_explore_hooks {
+    void (*ends)(void); /* the process is about to end, without destructors */
+};
+extern struct pt_explore_hooks pt_explore_hooks;
+/* A check of the program itself has found something: enum pt_found_check. */
+void pt_explore_found(unsigned check, uint64_t key);
+void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site);
+
+/* ---- points ---- */
+
+/* Waits until it is the caller's turn to do this. */
+uint32_t pt_explore_point(const struct pt_explore_op *op);
+/* The last step of the calling thread did not succeed: a try. */
+void pt_explore_failed(void);
+/* An access of memory, for pt_shadow_hooks: a point if its place is shared. */
+void pt_explore_access(const void *address, size_t size, unsigned kind, const struct pt_site *site);
+void pt_explore_freed(const void *memory, size_t size);
+void pt_explore_allocated(const void *memory, size_t size);
+
+/* A wait for a condition, the mutex of which the caller has given up, or for a futex, begins, with the next point, of
+ * kind WAKE or FUTEX_WOKEN. */
+void pt_explore_waits(const void *object);
+/* Up to `count` of those that wait there now may go on. Returns how many. */
+uint32_t pt_explore_wakes(const void *object, uint32_t count);
+/* The caller is at a barrier for so many; true: it is the last. */
+bool pt_explore_arrives(const void *barrier, uint32_t count);
+
+/* A descriptor of which all ends are this process's, as long as it does not fork. */
+void pt_explore_made(int fd);
+/* The process makes a copy of itself; and in that copy. */
+void pt_explore_forks(void);
+void pt_explore_forked(void);
+/* The calling thread has sent a signal to this one, or, NO_SLOT, to the process. */
+void pt_explore_sent(uint32_t receiver);
+/* Signals may come from timers. */
+void pt_explore_outside(void);
+/* Somebody cancels this thread; and whether somebody cancels the caller. */
+void pt_explore_cancels(uint32_t slot);
+bool pt_explore_is_cancelled(void);
+/* Around a call that may block in the kernel and is not played. */
+void pt_explore_away(const struct pt_site *site);
+void pt_explore_back(const struct pt_site *site);
+
+/* ---- threads ---- */
+
+/* The calling thread starts one: a point; returns the slot, or PT_EXPLORE_NO_SLOT: it runs without control. */
+uint32_t pt_explore_create(uint64_t start, const struct pt_site *site);
+void pt_explore_not_created(uint32_t slot);
+/* In the new thread: it waits for its first turn. */
+void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
+/* Nothing more of the program happens in it. */
+void pt_explore_end(void);
+/* The slot was joined, or nobody will: it may be used again. */
+void pt_explore_released(uint32_t slot);
+void pt_explore_named(uint32_t slot, const char *name);
+/* The calling thread's; PT_EXPLORE_NO_SLOT: it is not under control. */
+uint32_t pt_explore_slot(void);
+
+/* ---- time ---- */
+
+bool pt_explore_has_clock(void); /* time is virtual */
+/* Of a clock of the kernel's; false: that one is not virtual. */
+bool pt_explore_clock(clockid_t clock, struct timespec *to);
+/* The virtual time at which an absolute or relative time of a clock is over. Never 0. */
+uint64_t pt_explore_until(clockid_t clock, const struct timespec *limit);
+uint64_t pt_explore_after(uint64_t nanoseconds);
+
+#endif

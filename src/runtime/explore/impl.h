@@ -1,0 +1,130 @@
+/* Inside runtime/explore: the state of the run. It is the turn's: who has it may read and change all of it, with the
+ * lock held, because threads that come back from the kernel, or take the turn from one that sleeps, look at it too. */
+#ifndef PT_RUNTIME_EXPLORE_IMPL_H
+#define PT_RUNTIME_EXPLORE_IMPL_H
+
+#include <stdatomic.h>
+
+#include "core/explore_depend.h"
+#include "core/explore_pick.h"
+#include "runtime/explore/explore.h"
+#include "runtime/sys/spin.h"
+
+enum { PT_EXPLORE_READS = 32 };
+
+struct pt_explore_slot {
+    _Atomic uint32_t go; /* futex: the turn is this thread's */
+    uint32_t tid, children;
+    enum pt_explore_state state;
+    enum pt_explore_what what; /* of the object of its next step */
+    uint64_t deadline;
+    bool waits;          /* for a condition or a futex: it is among those whom a signal may wake */
+    bool woken;          /* it was broadcast to; or its barrier is complete */
+    bool signalled;      /* a handler of a signal is to run: it can go on for that, whatever it waits for */
+    bool cancelled;      /* somebody cancels it: a wait in which that may happen is over */
+    bool released;       /* joined or detached */
+    uint32_t answer;     /* of its point */
+    uint64_t yielded_at; /* the step before which it yielded: until another thread has taken one */
+    uint32_t quiet;      /* accesses since its last point */
+    /* spinning: reads since its last write */
+    uint64_t reads[PT_EXPLORE_READS];
+    uint32_t read_count, repeats;
+    bool spins, tries; /* tries: what it repeats includes failed attempts, so that an unlock counts */
+    uint64_t seen_writes, seen_unlocks;
+};
+
+/* A signal of a condition, or a wake of a futex: one of these may take it. */
+struct pt_explore_token {
+    const void *object;
+    struct pt_explore_set who;
+};
+
+struct pt_explore_run {
+    struct pt_explore *file;
+    struct pt_explore_input given; /* a copy */
+    const struct pt_explore_input *input;
+    struct pt_explore_place *places;
+    char *texts;
+    struct pt_explore_result *result;
+    struct pt_explore_thread *threads;
+    struct pt_explore_stretch *taken;
+    struct pt_explore_step *steps;
+
+    struct pt_spin lock;
+    uint32_t turn;       /* slot of who has it; PT_EXPLORE_NO_SLOT: nobody can go on, but somebody will come back */
+    uint32_t current;    /* who was taken last */
+    uint32_t slot_count; /* used so far */
+    uint32_t live;       /* not ended, or not joined */
+    uint32_t unjoined;
+    uint32_t away;    /* in the kernel without the turn */
+    uint32_t watcher; /* 1 + slot of the waiting thread that looks now and then; 0: none */
+    bool outside;     /* timers may send signals: nobody is ever stuck */
+    bool several;     /* there is another thread that was not joined */
+    uint32_t leaving; /* task that has given up the turn to end; 0: none */
+    uint64_t writes, unlocks;
+    uint64_t in_row; /* steps that `current` has taken, one after the other */
+    uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
+    uint64_t clock, clock_began;
+    struct pt_explore_token tokens[PT_EXPLORE_THREADS];
+    uint32_t token_count;
+    struct pt_explore_set used; /* slots of threads that have not ended */
+    struct pt_explore_set enabled, yields, chosen, signals;
+    struct pt_explore_picker picker;
+    struct pt_explore_step next[PT_EXPLORE_THREADS];
+    struct pt_explore_slot slots[PT_EXPLORE_THREADS];
+};
+extern struct pt_explore_run pt_run;
+
+/* wait.c: fills `enabled`, `yields` and `chosen`. False: nobody can go on. */
+bool pt_wait_look(void);
+/* What it waits for may come from outside of the process. */
+bool pt_wait_is_outside(uint32_t slot);
+/* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */
+uint32_t pt_wait_owner(uint32_t slot);
+/* It was taken: what it takes with it, and the time that has passed. */
+void pt_wait_take(uint32_t slot);
+void pt_wait_start(void);
+
+/* turn.c: the lock is held. Who goes next, and it may. */
+void pt_turn_decide(void);
+/* The caller, which has the lock, gives it up, and goes on when it is taken, or at once if it was. */
+void pt_turn_pass(uint32_t slot);
+/* The same without going on: it ends, or is in the kernel. */
+void pt_turn_give(void);
+/* Waits until the slot is taken; notices signals meanwhile. */
+void pt_turn_await(uint32_t slot);
+
+/* spin.c: by the caller, who has the turn and is about to do its step. */
+void pt_explore_spin_note(uint32_t slot, const struct pt_explore_step *step, uint64_t value);
+bool pt_explore_spins(uint32_t slot);
+
+/* places.c */
+void pt_place_start(void);
+void pt_place_learn(void); /* those that are in the file and not known yet */
+uint32_t pt_place_of(const struct pt_site *site);
+static inline uint32_t pt_place_flags(uint32_t place)
+{
+    return place ? atomic_load_explicit(&pt_run.places[place].flags, memory_order_relaxed) : 0;
+}
+void pt_place_meet(uint32_t place);
+
+/* shared.c: which memory several threads use */
+bool pt_shared_start(void);
+void pt_shared_note(uintptr_t address, size_t size, bool write, uint32_t place);
+/* Whether another thread uses it, or it is used at places that are shared: its end is a point. */
+bool pt_shared_is_used(uintptr_t address, size_t size);
+void pt_shared_free(uintptr_t address, size_t size);
+void pt_shared_forget(uintptr_t from, uintptr_t to);
+void pt_shared_reset(void);
+
+/* end.c */
+_Noreturn void pt_end(enum pt_explore_end why);
+
+/* clock.c */
+void pt_explore_clock_start(void);
+
+/* thread.c */
+void pt_explore_thread_start(void);
+void pt_announce(uint32_t slot, const struct pt_explore_op *op);
+
+#endif

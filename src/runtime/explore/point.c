@@ -1,0 +1,275 @@
+/*
+ * A scheduling point: the thread says what it is about to do, whoever has the turn decides, and when it is taken it
+ * goes back to do it. While no other thread is there that was not joined there are no points, unless the thread would
+ * have to wait.
+ *
+ * The thread itself looks what the memory has before its step, since that may fault as the access would.
+ *
+ * Guarantee: between the return and the thread's next point no other thread under control runs. Cost: turn.c.
+ */
+#include "runtime/explore/impl.h"
+
+#include <string.h>
+
+#include "runtime/shadow/self.h"
+#include "runtime/sys/sys.h"
+#include "runtime/sys/task.h"
+
+/* For a debugger: a breakpoint at which the step stop_at has not been done. */
+__attribute__((visibility("default"), noinline)) void __portent_explore_stop(void);
+void __portent_explore_stop(void)
+{
+    __asm__ volatile("");
+}
+
+#define PT_EXPLORE_AGAIN (UINT32_MAX - 1) /* of wait_for_turn */
+
+void pt_announce(uint32_t slot, const struct pt_explore_op *op)
+{
+    enum { MOST = 255 };
+    struct pt_explore_slot *self = &pt_run.slots[slot];
+    struct pt_explore_thread *thread = &pt_run.threads[slot];
+    struct pt_explore_step *next = &pt_run.next[slot];
+    bool large = op->size > MOST;
+    next->kind = (uint16_t)op->kind;
+    next->size = (uint8_t)(large ? MOST : op->size);
+    next->flags = 0;
+    next->object = (uintptr_t)op->object;
+    next->other = large ? op->size : (uintptr_t)op->other;
+    next->value = 0;
+    next->place = pt_place_of(op->site);
+    self->what = op->what;
+    self->deadline = op->deadline;
+    if (op->kind == PT_EXPLORE_YIELD)
+        self->yielded_at = pt_run.result->step_count + 1;
+    thread->kind = next->kind;
+    thread->object = next->object;
+    thread->other = next->other;
+    thread->deadline = op->deadline;
+    thread->place = next->place;
+    thread->owner = PT_EXPLORE_NO_SLOT;
+    self->state = PT_EXPLORE_READY;
+    thread->state = PT_EXPLORE_READY;
+}
+
+static uint64_t value_at(const struct pt_explore_op *op)
+{
+    uint64_t value = 0;
+    bool memory = op->size && op->size <= sizeof value && pt_explore_space(op->kind) == PT_EXPLORE_MEMORY;
+    if (memory && op->kind != PT_EXPLORE_FREE)
+        memcpy(&value, op->object, op->size);
+    return value;
+}
+
+/* What is known of the step only now that it is about to be done. */
+static void begin_step(uint32_t slot, const struct pt_explore_op *op)
+{
+    struct pt_explore_result *result = pt_run.result;
+    const struct pt_explore_step *step = &pt_run.next[slot];
+    uint64_t number = result->step_count, value = value_at(op);
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max)
+        pt_run.steps[number - 1].value = value;
+    uint64_t key = step->place ? pt_run.places[step->place].key : 0;
+    result->values = pt_mix64(result->values * 31 + (key ^ pt_mix64(value + step->kind)));
+    pt_explore_spin_note(slot, step, value);
+    pt_run.slots[slot].quiet = 0;
+    if (number == pt_run.input->stop_at)
+        __portent_explore_stop();
+}
+
+/* The turn was given for a handler: false. */
+static bool is_for_itself(uint32_t slot)
+{
+    struct pt_explore_slot *self = &pt_run.slots[slot];
+    uint64_t number = pt_run.result->step_count;
+    if (!self->signalled)
+        return true;
+    self->signalled = false;
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max) {
+        pt_run.steps[number - 1].kind = PT_EXPLORE_HANDLE;
+        pt_run.steps[number - 1].object = slot;
+        pt_run.steps[number - 1].other = pt_run.steps[number - 1].size = 0;
+    }
+    return false;
+}
+
+static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
+{
+    pt_spin_lock(&pt_run.lock);
+    if (pt_run.slots[slot].state == PT_EXPLORE_AWAY)
+        pt_run.away--;
+    pt_announce(slot, op);
+    if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT)
+        pt_turn_decide();
+    pt_turn_pass(slot);
+    if (!is_for_itself(slot))
+        return PT_EXPLORE_AGAIN;
+    begin_step(slot, op);
+    return pt_run.slots[slot].answer;
+}
+
+/* Alone it goes on without a step, as long as it need not wait for anything. */
+static bool goes_on_alone(uint32_t slot, const struct pt_explore_op *op)
+{
+    if (pt_run.several || op->deadline)
+        return false;
+    if (!pt_explore_kind_blocks(op->kind))
+        return true;
+    pt_announce(slot, op);
+    bool can = pt_wait_look() && !(pt_run.next[slot].flags & PT_EXPLORE_SPURIOUS);
+    pt_run.slots[slot].state = PT_EXPLORE_RUNS;
+    pt_run.threads[slot].state = PT_EXPLORE_RUNS;
+    if (can)
+        pt_wait_take(slot);
+    return can;
+}
+
+/* Inside of the runtime, so that handlers of signals run when the thread has its turn. */
+uint32_t pt_explore_point(const struct pt_explore_op *op)
+{
+    uint32_t slot = pt_explore_slot();
+    struct pt_shadow_self *self = pt_self;
+    if (slot == PT_EXPLORE_NO_SLOT)
+        return PT_EXPLORE_FREE_TO_GO;
+    if (goes_on_alone(slot, op))
+        return 0;
+    uint32_t answer;
+    do {
+        if (self)
+            pt_enter(self);
+        answer = wait_for_turn(slot, op);
+        if (self)
+            pt_leave(self); /* handlers run here */
+    } while (answer == PT_EXPLORE_AGAIN);
+    return answer;
+}
+
+void pt_explore_failed(void)
+{
+    uint32_t slot = pt_explore_slot();
+    uint64_t number = pt_run.result->step_count;
+    if (slot == PT_EXPLORE_NO_SLOT || !pt_run.several || !number)
+        return;
+    pt_run.slots[slot].tries = true;
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max)
+        pt_run.steps[number - 1].flags |= PT_EXPLORE_FAILED;
+}
+
+/* ---- memory ---- */
+
+enum { QUIET = 100000 }; /* so many accesses without a point, and the thread may wait for another in a loop */
+
+static bool is_ruled(void)
+{
+    return pt_run.several && pt_explore_slot() != PT_EXPLORE_NO_SLOT && pt_self && !pt_self->busy;
+}
+
+static void count_quiet(const struct pt_site *site)
+{
+    uint32_t slot = pt_explore_slot();
+    if (++pt_run.slots[slot].quiet >= QUIET)
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_YIELD, .site = site});
+}
+
+void pt_explore_access(const void *address, size_t size, unsigned kind, const struct pt_site *site)
+{
+    if (!is_ruled())
+        return;
+    uint32_t place = pt_place_of(site);
+    bool plain = kind == PT_EXPLORE_LOAD || kind == PT_EXPLORE_STORE;
+    if (!plain || pt_place_flags(place) & PT_EXPLORE_SHARED)
+        pt_explore_point(&(struct pt_explore_op){.kind = kind, .object = address, .size = size, .site = site});
+    else
+        count_quiet(site);
+    if (pt_run.several && size)
+        pt_shared_note((uintptr_t)address, size, kind != PT_EXPLORE_LOAD && kind != PT_EXPLORE_ATOMIC_LOAD, place);
+}
+
+/* Where a block is freed is not known; so whether that is a point follows from who has used it, and where. */
+void pt_explore_freed(const void *memory, size_t size)
+{
+    if (!is_ruled())
+        return;
+    if (pt_shared_is_used((uintptr_t)memory, size))
+        pt_explore_point(
+            &(struct pt_explore_op){.kind = PT_EXPLORE_FREE, .object = memory, .other = (const void *)size});
+    if (pt_run.several)
+        pt_shared_free((uintptr_t)memory, size);
+}
+
+void pt_explore_allocated(const void *memory, size_t size)
+{
+    if (is_ruled())
+        pt_shared_forget((uintptr_t)memory, (uintptr_t)memory + size);
+}
+
+/* ---- signals ---- */
+
+static bool is_noticed(uint32_t receiver)
+{
+    if (receiver != PT_EXPLORE_NO_SLOT)
+        return pt_run.slots[receiver].signalled || pt_run.slots[receiver].state != PT_EXPLORE_READY;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_run.slots[slot].signalled)
+            return true;
+    return false;
+}
+
+/* A thread may have gone to sleep after the signal had come, without having noticed it: who waits looks once more. */
+static void poke(uint32_t receiver)
+{
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_explore_has(&pt_run.used, slot) && (receiver == slot || receiver == PT_EXPLORE_NO_SLOT))
+            pt_task_wake(&pt_run.slots[slot].go);
+}
+
+/* The kernel interrupts who waits, and that has noticed the signal before anything else happens: so the step in which
+ * it may be handled does not depend on when the kernel gets to it. One that is blocked is noticed later, or never. */
+void pt_explore_sent(uint32_t receiver)
+{
+    enum { YIELDS = 200, SHORT = 20 * 1000 };
+    if (pt_explore_slot() == PT_EXPLORE_NO_SLOT || !pt_run.several || receiver == pt_explore_slot())
+        return;
+    for (unsigned turn = 0; turn < YIELDS && !is_noticed(receiver); turn++) {
+        if (turn < YIELDS / 2)
+            pt_task_yield();
+        else
+            pt_sys_sleep(SHORT);
+        poke(receiver);
+    }
+}
+
+void pt_explore_outside(void)
+{
+    pt_run.outside = true;
+}
+
+/* ---- calls that are not played ---- */
+
+void pt_explore_away(const struct pt_site *site)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot == PT_EXPLORE_NO_SLOT || !pt_run.several)
+        return;
+    pt_spin_lock(&pt_run.lock);
+    pt_run.threads[slot].place = pt_place_of(site);
+    pt_run.threads[slot].kind = PT_EXPLORE_FOREIGN;
+    pt_run.threads[slot].state = PT_EXPLORE_AWAY;
+    pt_run.slots[slot].state = PT_EXPLORE_AWAY;
+    pt_run.away++;
+    if (pt_run.turn != slot) {
+        pt_spin_unlock(&pt_run.lock);
+        return;
+    }
+    pt_turn_decide();
+    pt_turn_give();
+}
+
+void pt_explore_back(const struct pt_site *site)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot == PT_EXPLORE_NO_SLOT || pt_run.slots[slot].state != PT_EXPLORE_AWAY)
+        return;
+    pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, site);
+    pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_FOREIGN, .site = site});
+}

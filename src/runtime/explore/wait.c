@@ -1,0 +1,398 @@
+/*
+ * Who can go on. Nobody blocks in the kernel: a thread that is about to take a lock is looked at from outside, by what
+ * libc keeps in the lock itself (its layout is part of the ABI). Conditions, barriers and futexes are played: who waits
+ * is in the slots, a signal is a token that one of those takes who waited when it came.
+ *
+ * Tokens of one object are in order of age, and the threads that may take one are all that waited then and still do; a
+ * newer one has all those of an older one and perhaps more. So there is a thread for each as long as there are no more
+ * tokens than waiting threads: a signal beyond that has nobody to wake, and is lost, as it would be.
+ *
+ * Guarantee: a thread that is said to be able to go on does not block when it does; nobody else is left out. Cost: some
+ * instructions for each thread that has not ended; a system call for each that waits for a descriptor.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "runtime/explore/impl.h"
+#include "runtime/sys/sys.h"
+
+static int spin_free; /* what an unlocked spin lock holds */
+
+void pt_wait_start(void)
+{
+    pthread_spinlock_t lock;
+    pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+    spin_free = (int)lock;
+}
+
+/* ---- objects of libc ---- */
+
+/* The owner is in the low bits of a lock that the kernel knows, else 1 or 2; above it a ceiling of priorities, which
+ * stays when nobody has it, or that the owner has died, of which the next one is told. */
+static bool mutex_lets(const pthread_mutex_t *mutex, uint32_t tid)
+{
+    enum { OWNER_DIED = 0x40000000, PRIORITY_PROTECT = 64, CEILING = 0xfff80000, TYPE = 3 };
+    unsigned lock = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+    int kind = mutex->__data.__kind;
+    if (kind & PRIORITY_PROTECT)
+        lock &= ~(unsigned)CEILING;
+    if (!lock || lock & OWNER_DIED)
+        return true;
+    bool answered = (kind & TYPE) == PTHREAD_MUTEX_RECURSIVE_NP || (kind & TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP;
+    return answered && (uint32_t)mutex->__data.__owner == tid;
+}
+
+enum { RWLOCK_WRITER = 2, RWLOCK_READER_AT = 3 }; /* in __readers */
+
+static bool rwlock_lets(const pthread_rwlock_t *lock, bool write, uint32_t tid)
+{
+    unsigned readers = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+    if (readers & RWLOCK_WRITER)
+        return (uint32_t)lock->__data.__cur_writer == tid; /* it is told so */
+    return !write || !(readers >> RWLOCK_READER_AT);
+}
+
+static bool lock_lets(uint32_t slot, const void *object, bool write)
+{
+    uint32_t tid = pt_run.slots[slot].tid;
+    switch (pt_run.slots[slot].what) {
+    case PT_EXPLORE_IS_MUTEX:
+        return mutex_lets(object, tid);
+    case PT_EXPLORE_IS_RWLOCK:
+        return rwlock_lets(object, write, tid);
+    case PT_EXPLORE_IS_SPIN:
+        return __atomic_load_n((const int *)object, __ATOMIC_RELAXED) == spin_free;
+    default:
+        return true;
+    }
+}
+
+static bool semaphore_lets(const void *semaphore)
+{
+    return (uint32_t)__atomic_load_n((const uint64_t *)semaphore, __ATOMIC_RELAXED) != 0;
+}
+
+static bool once_lets(const void *control)
+{
+    enum { RUNNING = 1, STATE = 3 };
+    return (__atomic_load_n((const int *)control, __ATOMIC_ACQUIRE) & STATE) != RUNNING;
+}
+
+/* ---- tokens ---- */
+
+static struct pt_explore_token *token_for(uint32_t slot, const void *object)
+{
+    for (uint32_t i = 0; i < pt_run.token_count; i++)
+        if (pt_run.tokens[i].object == object && pt_explore_has(&pt_run.tokens[i].who, slot))
+            return &pt_run.tokens[i];
+    return NULL;
+}
+
+static void drop_token(struct pt_explore_token *token)
+{
+    struct pt_explore_token *end = &pt_run.tokens[--pt_run.token_count];
+    for (; token < end; token++)
+        token[0] = token[1];
+}
+
+/* It waits no longer: nothing is left for it. */
+static void stop_waiting(uint32_t slot)
+{
+    pt_run.slots[slot].waits = false;
+    for (uint32_t i = pt_run.token_count; i-- > 0;) {
+        pt_explore_drop(&pt_run.tokens[i].who, slot);
+        if (pt_explore_is_empty(&pt_run.tokens[i].who))
+            drop_token(&pt_run.tokens[i]);
+    }
+}
+
+void pt_explore_waits(const void *object)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot == PT_EXPLORE_NO_SLOT)
+        return;
+    pt_spin_lock(&pt_run.lock);
+    pt_run.slots[slot].waits = true;
+    pt_run.slots[slot].woken = false;
+    pt_run.next[slot].object = (uintptr_t)object; /* what its next step will have, too */
+    pt_spin_unlock(&pt_run.lock);
+}
+
+static bool is_waiting(uint32_t slot, const void *object)
+{
+    const struct pt_explore_slot *it = &pt_run.slots[slot];
+    return pt_explore_has(&pt_run.used, slot) && it->waits && !it->woken &&
+           pt_run.next[slot].object == (uintptr_t)object;
+}
+
+static struct pt_explore_set waiters_of(const void *object)
+{
+    struct pt_explore_set set = {0};
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (is_waiting(slot, object))
+            pt_explore_add(&set, slot);
+    return set;
+}
+
+static uint32_t count_of(const struct pt_explore_set *set)
+{
+    uint32_t count = 0;
+    for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
+        count += (uint32_t)__builtin_popcountll(set->words[i]);
+    return count;
+}
+
+/* All of them: no token is needed. */
+static void wake_all(const struct pt_explore_set *waiting)
+{
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_explore_has(waiting, slot)) {
+            stop_waiting(slot);
+            pt_run.slots[slot].waits = true;
+            pt_run.slots[slot].woken = true;
+        }
+}
+
+uint32_t pt_explore_wakes(const void *object, uint32_t count)
+{
+    pt_spin_lock(&pt_run.lock);
+    struct pt_explore_set waiting = waiters_of(object);
+    uint32_t there = count_of(&waiting), promised = 0, woken = 0;
+    for (uint32_t i = 0; i < pt_run.token_count; i++)
+        promised += pt_run.tokens[i].object == object;
+    if (count >= there - promised) {
+        woken = there - promised;
+        wake_all(&waiting);
+    }
+    for (; woken < count && woken + promised < there; woken++)
+        pt_run.tokens[pt_run.token_count++] = (struct pt_explore_token){object, waiting};
+    pt_spin_unlock(&pt_run.lock);
+    return woken;
+}
+
+void pt_explore_cancels(uint32_t slot)
+{
+    if (slot != PT_EXPLORE_NO_SLOT)
+        pt_run.slots[slot].cancelled = true;
+}
+
+bool pt_explore_is_cancelled(void)
+{
+    uint32_t slot = pt_explore_slot();
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled;
+}
+
+bool pt_explore_arrives(const void *barrier, uint32_t count)
+{
+    pt_spin_lock(&pt_run.lock);
+    struct pt_explore_set waiting = waiters_of(barrier);
+    bool last = count_of(&waiting) + 1 >= count;
+    uint32_t slot = pt_explore_slot();
+    if (last)
+        wake_all(&waiting);
+    pt_run.slots[slot].waits = true;
+    pt_run.slots[slot].woken = last;
+    pt_run.next[slot].object = (uintptr_t)barrier;
+    pt_spin_unlock(&pt_run.lock);
+    return last;
+}
+
+/* ---- looking ---- */
+
+enum { OWN = 1024 };
+static uint64_t own_files[OWN / 64]; /* descriptors whose other ends are this process's, too */
+
+void pt_explore_made(int fd)
+{
+    if (fd >= 0 && fd < OWN)
+        own_files[fd / 64] |= UINT64_C(1) << fd % 64;
+}
+
+static bool is_own(int fd)
+{
+    return fd >= 0 && fd < OWN && own_files[fd / 64] >> fd % 64 & 1 &&
+           !(pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1);
+}
+
+static struct pollfd *list_of(uint32_t slot, unsigned *ret_count)
+{
+    *ret_count = (unsigned)pt_run.next[slot].other;
+    return (struct pollfd *)pt_run.next[slot].object;
+}
+
+/* Without events it does not wait. */
+static bool is_ready(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    struct pollfd one = {.fd = (int)next->object, .events = (short)next->other}, *list = &one;
+    unsigned count = 1;
+    if (pt_run.slots[slot].what == PT_EXPLORE_IS_POLL)
+        list = list_of(slot, &count);
+    else if (!one.events)
+        return true;
+    return pt_sys_poll(list, count, 0) != 0;
+}
+
+bool pt_wait_is_outside(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    unsigned count = 0;
+    if (next->kind != PT_EXPLORE_DESCRIPTOR)
+        return false;
+    if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
+        return !is_own((int)next->object);
+    const struct pollfd *list = list_of(slot, &count);
+    for (unsigned i = 0; i < count; i++)
+        if (list[i].fd >= 0 && !is_own(list[i].fd))
+            return true;
+    return false;
+}
+
+/* A wait in which a thread may be cancelled, and is. */
+static bool is_cancelled(uint32_t slot)
+{
+    enum pt_explore_kind kind = pt_run.next[slot].kind;
+    return pt_run.slots[slot].cancelled &&
+           (kind == PT_EXPLORE_SEM_WAIT ||
+            (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
+}
+
+/* It has what it waits for. */
+static bool has_all(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    const struct pt_explore_slot *it = &pt_run.slots[slot];
+    const void *object = (const void *)next->object;
+    switch ((enum pt_explore_kind)next->kind) {
+    case PT_EXPLORE_JOIN:
+        return next->object >= PT_EXPLORE_THREADS || pt_run.slots[next->object].state == PT_EXPLORE_ENDED;
+    case PT_EXPLORE_LOCK:
+        return lock_lets(slot, object, true);
+    case PT_EXPLORE_READ_LOCK:
+        return lock_lets(slot, object, false);
+    case PT_EXPLORE_WAKE:
+        return (it->woken || token_for(slot, object)) && mutex_lets((const void *)next->other, it->tid);
+    case PT_EXPLORE_SEM_WAIT:
+        return semaphore_lets(object);
+    case PT_EXPLORE_LEAVE:
+        return it->woken;
+    case PT_EXPLORE_FUTEX_WOKEN:
+        return it->woken || token_for(slot, object);
+    case PT_EXPLORE_ONCE:
+        return once_lets(object);
+    case PT_EXPLORE_DESCRIPTOR:
+        return is_ready(slot);
+    case PT_EXPLORE_SLEEP:
+        return pt_run.clock >= it->deadline;
+    default:
+        return true;
+    }
+}
+
+/* Without what it waits for; the mutex of a condition it needs even so. */
+static bool can_give_up(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    return next->kind != PT_EXPLORE_WAKE || mutex_lets((const void *)next->other, pt_run.slots[slot].tid);
+}
+
+enum { FAIR = 5000 };
+
+static void enable(uint32_t slot, uint8_t flag)
+{
+    struct pt_explore_step *next = &pt_run.next[slot];
+    next->flags = flag;
+    pt_explore_add(&pt_run.enabled, slot);
+    /* one that goes on and on may wait for another in a loop that nobody can see yet */
+    bool tired = slot == pt_run.current && pt_run.in_row >= FAIR;
+    bool yields = pt_run.slots[slot].yielded_at == pt_run.result->step_count + 1 || pt_explore_spins(slot) || tired;
+    if (yields)
+        pt_explore_add(&pt_run.yields, slot);
+    if (pt_place_flags(next->place) & PT_EXPLORE_CHOSEN)
+        pt_explore_add(&pt_run.chosen, slot);
+}
+
+/* A time-out, or a wake-up without a cause. */
+static void consider(uint32_t slot, uint32_t *earliest)
+{
+    const struct pt_explore_slot *it = &pt_run.slots[slot];
+    uint8_t out = pt_run.next[slot].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT;
+    if (!can_give_up(slot))
+        return;
+    if (it->deadline && !(pt_run.input->wishes & PT_EXPLORE_LATE))
+        enable(slot, out);
+    else if (pt_run.next[slot].kind == PT_EXPLORE_WAKE && pt_run.result->spurious < pt_run.input->spurious)
+        enable(slot, PT_EXPLORE_SPURIOUS);
+    else if (it->deadline && (*earliest == PT_EXPLORE_NO_SLOT || it->deadline < pt_run.slots[*earliest].deadline))
+        *earliest = slot;
+}
+
+bool pt_wait_look(void)
+{
+    uint32_t earliest = PT_EXPLORE_NO_SLOT;
+    pt_run.enabled = pt_run.yields = pt_run.chosen = (struct pt_explore_set){0};
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) {
+        if (!pt_explore_has(&pt_run.used, slot) || pt_run.slots[slot].state != PT_EXPLORE_READY)
+            continue;
+        if (pt_run.slots[slot].signalled || is_cancelled(slot) || has_all(slot))
+            enable(slot, 0);
+        else
+            consider(slot, &earliest);
+    }
+    if (pt_explore_is_empty(&pt_run.enabled) && earliest != PT_EXPLORE_NO_SLOT)
+        enable(earliest, pt_run.next[earliest].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT);
+    return !pt_explore_is_empty(&pt_run.enabled);
+}
+
+void pt_wait_take(uint32_t slot)
+{
+    struct pt_explore_slot *it = &pt_run.slots[slot];
+    struct pt_explore_step *next = &pt_run.next[slot];
+    if (it->signalled)
+        return; /* it is to wait again */
+    if ((next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP) && pt_run.clock < it->deadline)
+        pt_run.clock = it->deadline;
+    pt_run.result->time_outs += (next->flags & PT_EXPLORE_TIMED_OUT) != 0;
+    pt_run.result->spurious += (next->flags & PT_EXPLORE_SPURIOUS) != 0;
+    if (!it->waits)
+        return;
+    struct pt_explore_token *token = it->woken ? NULL : token_for(slot, (const void *)next->object);
+    if (token && !next->flags)
+        drop_token(token);
+    stop_waiting(slot);
+}
+
+/* ---- for reports ---- */
+
+static uint32_t slot_of_task(uint32_t tid)
+{
+    for (uint32_t slot = 0; tid && slot < pt_run.slot_count; slot++)
+        if (pt_run.slots[slot].tid == tid)
+            return slot;
+    return PT_EXPLORE_NO_SLOT;
+}
+
+uint32_t pt_wait_owner(uint32_t slot)
+{
+    const struct pt_explore_step *next = &pt_run.next[slot];
+    const void *object = (const void *)next->object;
+    bool mutex = pt_run.slots[slot].what == PT_EXPLORE_IS_MUTEX;
+    switch ((enum pt_explore_kind)next->kind) {
+    case PT_EXPLORE_JOIN:
+        return next->object < PT_EXPLORE_THREADS ? (uint32_t)next->object : PT_EXPLORE_NO_SLOT;
+    case PT_EXPLORE_LOCK:
+    case PT_EXPLORE_READ_LOCK:
+        if (mutex)
+            return slot_of_task((uint32_t)((const pthread_mutex_t *)object)->__data.__owner);
+        if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
+            return slot_of_task((uint32_t)((const pthread_rwlock_t *)object)->__data.__cur_writer);
+        return PT_EXPLORE_NO_SLOT;
+    case PT_EXPLORE_WAKE: /* it was signalled, and waits for the mutex */
+        if (pt_run.slots[slot].woken || token_for(slot, object))
+            return slot_of_task((uint32_t)((const pthread_mutex_t *)next->other)->__data.__owner);
+        return PT_EXPLORE_NO_SLOT;
+    default:
+        return PT_EXPLORE_NO_SLOT;
+    }
+}
