@@ -9,7 +9,7 @@ dependent pairs alike. A schedule is complete when no thread can go on. What is 
 many of them which assertions fail, or threads are left that wait.
 
 A signal leaves a token that one of those takes who waited then, whoever is first; a thread that waits does so in two steps, beginning
-(it gives the mutex up) and going on (it takes it). So does one at a barrier that is not the last there: arriving and leaving.
+(it gives the mutex up) and going on (it takes it). So does one at a barrier: arriving and leaving, the last one too.
 """
 import argparse
 import collections
@@ -207,12 +207,11 @@ class State:
             self.waits[thread] = None
             return True
         self.arrived[name] += 1
-        if self.arrived[name] < self.program.objects[name]:
-            self.waits[thread] = (name, self.phase[name])
-            return False
-        self.arrived[name] = 0
-        self.phase[name] += 1
-        return True
+        self.waits[thread] = (name, self.phase[name])
+        if self.arrived[name] == self.program.objects[name]:
+            self.arrived[name] = 0
+            self.phase[name] += 1
+        return False
 
     def outcome(self):
         """Of a complete schedule: the mask of failed assertions, or None where threads are left that wait."""

@@ -33,17 +33,16 @@
 #define LOCK   PTHREAD_MUTEX_INITIALIZER
 #define WAITER PTHREAD_COND_INITIALIZER
 
-static inline pthread_t start(void *(*function)(void *), void *argument)
-{
-    pthread_t thread;
-    NEED(pthread_create(&thread, NULL, function, argument) == 0);
-    return thread;
-}
-
-static inline void join(pthread_t thread)
-{
-    NEED(pthread_join(thread, NULL) == 0);
-}
+/* Macros, so that places are the program's own. */
+#define start(function, argument)                                                                                      \
+    ({                                                                                                                 \
+        pthread_t started_;                                                                                            \
+        NEED(pthread_create(&started_, NULL, function, argument) == 0);                                                \
+        started_;                                                                                                      \
+    })
+#define join(thread)  NEED(pthread_join(thread, NULL) == 0)
+#define lock(mutex)   NEED(pthread_mutex_lock(mutex) == 0)
+#define unlock(mutex) NEED(pthread_mutex_unlock(mutex) == 0)
 
 /* Runs two threads to their ends. */
 static inline void both(void *(*one)(void *), void *(*two)(void *))
@@ -51,16 +50,6 @@ static inline void both(void *(*one)(void *), void *(*two)(void *))
     pthread_t first = start(one, NULL), second = start(two, NULL);
     join(first);
     join(second);
-}
-
-static inline void lock(pthread_mutex_t *mutex)
-{
-    NEED(pthread_mutex_lock(mutex) == 0);
-}
-
-static inline void unlock(pthread_mutex_t *mutex)
-{
-    NEED(pthread_mutex_unlock(mutex) == 0);
 }
 
 /* The real time in so many milliseconds. */

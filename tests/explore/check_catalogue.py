@@ -37,7 +37,7 @@ def noise(folder):
 
 def shaken(program, buggy, fixed, runs):
     """None, or what is wrong."""
-    environment = {"SHAKE_SPURIOUS": "1"} if "--spurious" in program.options else {}
+    environment = {"SHAKE_SPURIOUS": "1"} if any(one.startswith("--spurious") for one in program.options) else {}
     shown = None
     for number in range(runs):
         if is_bug(program, plain_run([buggy], LIMIT, {**environment, "SHAKE": str(number)})[0]):

@@ -2,7 +2,7 @@
  * bug: if instead of while
  * depth: 1
  * fails: signal
- * options: --spurious
+ * options: --spurious=1
  * place: A
  */
 #include "catalogue.h"

@@ -13,6 +13,7 @@ static _Atomic int sum;
 
 static void *worker(void *unused)
 {
+    usleep(5000);                /* its own start */
     sum = config[0] + config[1]; /* A */
     return unused;
 }
