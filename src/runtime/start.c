@@ -228,6 +228,7 @@ static void set_explored(void)
         pt_options.record = (struct pt_span){record, strlen(record)};
     pt_options.atexit_sleep_ms = 0;
     pt_explore_hooks.ends = pt_record_finish;
+    pt_found_taker = pt_explore_found;
 }
 
 /* What is recorded goes to the observer, to nobody but those who listen to the event stream, or into the program's own

@@ -62,7 +62,8 @@ struct pt_explore_run {
     bool several;     /* there is another thread that was not joined */
     uint32_t leaving; /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
-    uint64_t spun; /* steps in a row of threads that spin while nobody else could go on */
+    uint64_t in_row; /* steps that `current` has taken, one after the other */
+    uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
     uint64_t clock, clock_began;
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
     uint32_t token_count;

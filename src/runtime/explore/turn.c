@@ -51,7 +51,7 @@ static void write_step(uint32_t slot)
 static bool is_idle(uint32_t slot)
 {
     enum pt_explore_kind kind = pt_run.next[slot].kind;
-    return kind == PT_EXPLORE_SLEEP || kind == PT_EXPLORE_YIELD || pt_explore_has(&pt_run.yields, slot);
+    return kind == PT_EXPLORE_SLEEP || kind == PT_EXPLORE_YIELD || pt_explore_spins(slot);
 }
 
 static bool can_anyone_else(void)
@@ -111,6 +111,7 @@ static void commit(uint32_t who)
     pt_run.result->diverged_at = pt_run.picker.diverged_at;
     pt_run.slots[slot].state = PT_EXPLORE_RUNS;
     pt_run.threads[slot].state = PT_EXPLORE_RUNS;
+    pt_run.in_row = before == slot ? pt_run.in_row + 1 : 1;
     pt_run.turn = pt_run.current = slot;
 }
 

@@ -297,12 +297,16 @@ static bool can_give_up(uint32_t slot)
     return next->kind != PT_EXPLORE_WAKE || mutex_lets((const void *)next->other, pt_run.slots[slot].tid);
 }
 
+enum { FAIR = 5000 };
+
 static void enable(uint32_t slot, uint8_t flag)
 {
     struct pt_explore_step *next = &pt_run.next[slot];
     next->flags = flag;
     pt_explore_add(&pt_run.enabled, slot);
-    bool yields = pt_run.slots[slot].yielded_at == pt_run.result->step_count + 1 || pt_explore_spins(slot);
+    /* one that goes on and on may wait for another in a loop that nobody can see yet */
+    bool tired = slot == pt_run.current && pt_run.in_row >= FAIR;
+    bool yields = pt_run.slots[slot].yielded_at == pt_run.result->step_count + 1 || pt_explore_spins(slot) || tired;
     if (yields)
         pt_explore_add(&pt_run.yields, slot);
     if (pt_place_flags(next->place) & PT_EXPLORE_CHOSEN)

@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "runtime/channel/emit.h"
-#include "runtime/explore/explore.h"
 #include "runtime/found/suppressed.h"
 #include "runtime/found/verdict.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
+
+void (*pt_found_taker)(unsigned check, uint64_t key);
 
 enum { PROBES = 64 };
 static struct {
@@ -66,8 +67,8 @@ static void halt_for(const struct pt_found *found)
 
 bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
-    if (pt_explore_on) { /* who schedules the program asks for a recording, and looks there */
-        pt_explore_found(found->check, found->key);
+    if (pt_found_taker) {
+        pt_found_taker(found->check, found->key);
         return true;
     }
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
