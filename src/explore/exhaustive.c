@@ -122,32 +122,6 @@ static bool preempts(const struct exhaustive *x, uint32_t at, uint32_t slot)
 
 /* --- races of a run --- */
 
-/* Threads that can begin what comes between i and `until` without i, then `step`: none of it comes before their first
- * step there. */
-static void find_initials(const struct pt_explore_causes *c, uint32_t i, uint32_t until,
-                          const struct pt_explore_step *step, uint32_t previous, struct pt_explore_set *ret_initials)
-{
-    struct pt_explore_set seen = {0};
-    bool first = true; /* the step itself */
-    for (uint32_t k = i + 1; k < until; k++) {
-        uint32_t who = c->steps[k].who;
-        if (pt_explore_causes_before(c, i, k))
-            continue;
-        first &= !pt_explore_causes_known(c, k, previous) && !pt_explore_causes_depend(c, k, until, step) &&
-                 who != step->who;
-        if (pt_explore_has(&seen, who))
-            continue;
-        pt_explore_add(&seen, who);
-        bool initial = true;
-        for (uint32_t m = i + 1; m < k && initial; m++)
-            initial = pt_explore_causes_before(c, i, m) || !pt_explore_causes_before(c, m, k);
-        if (initial)
-            pt_explore_add(ret_initials, who);
-    }
-    if (first && !pt_explore_has(&seen, step->who))
-        pt_explore_add(ret_initials, step->who);
-}
-
 static void add_all(struct node *node)
 {
     for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
@@ -194,18 +168,19 @@ static void find_races(struct exhaustive *x, uint32_t j, const struct pt_explore
 {
     for (uint32_t i = j; i-- > 0;) {
         struct pt_explore_set initials = {0};
-        if (!pt_explore_causes_race(&x->causes, i, j, step, previous))
-            continue;
         if (bounded(x)) {
-            add_conservatively(x, i, step->who);
-            continue;
+            if (pt_explore_causes_clash(&x->causes, i, j, step, previous))
+                add_conservatively(x, i, step->who);
+        } else if (pt_explore_causes_race(&x->causes, i, j, step, previous)) {
+            pt_explore_causes_initials(&x->causes, i, j, step, previous, &initials);
+            add_one(&x->nodes[i], &initials, step->who);
         }
-        find_initials(&x->causes, i, j, step, previous, &initials);
-        add_one(&x->nodes[i], &initials, step->who);
     }
 }
 
-static void find_all_races(struct exhaustive *x, uint32_t from)
+/* Of a run that was `cut` short, because all who could go on sleep, of what threads were about to do only waits count:
+ * whatever else they would do, another run does. */
+static void find_all_races(struct exhaustive *x, uint32_t from, bool cut)
 {
     uint32_t last[PT_EXPLORE_THREADS];
     memset(last, 0xff, sizeof last);
@@ -215,7 +190,7 @@ static void find_all_races(struct exhaustive *x, uint32_t from)
         last[x->nodes[j].step.who] = j;
     }
     for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++)
-        if (x->waits[slot])
+        if (x->waits[slot] && (!cut || pt_explore_kind_blocks(x->waiting[slot].kind)))
             find_races(x, x->count, &x->waiting[slot], last[slot]);
 }
 
@@ -254,8 +229,8 @@ static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcom
 /* What threads were about to do when it was over, if it did not just stop being looked at. */
 static void keep_waiting(struct exhaustive *x, const struct pt_explore_outcome *outcome)
 {
-    bool over = outcome->result.end == PT_EXPLORE_RUNNING || outcome->result.end == PT_EXPLORE_STUCK ||
-                outcome->result.end == PT_EXPLORE_LIVELOCK;
+    bool over = outcome->result.end == PT_EXPLORE_REDUNDANT || outcome->result.end == PT_EXPLORE_RUNNING ||
+                outcome->result.end == PT_EXPLORE_STUCK || outcome->result.end == PT_EXPLORE_LIVELOCK;
     memset(x->waits, 0, PT_EXPLORE_THREADS * sizeof *x->waits);
     for (uint32_t slot = 0; slot < outcome->thread_count && over; slot++) {
         const struct pt_explore_thread *thread = &outcome->threads[slot];
@@ -337,7 +312,7 @@ static void learn(struct pt_explore_tactic *tactic, const struct pt_explore_plan
     }
     keep_waiting(x, outcome);
     x->hashes = pt_xrealloc(x->hashes, ((size_t)x->count + 1) * sizeof *x->hashes);
-    find_all_races(x, x->branch);
+    find_all_races(x, x->branch, outcome->result.end == PT_EXPLORE_REDUNDANT);
     if (outcome->result.end != PT_EXPLORE_REDUNDANT && x->count) {
         uint32_t *at = pt_map64_at(&x->classes, hash_class(x, outcome));
         x->progress.classes += *at == PT_NONE;
