@@ -24,6 +24,7 @@ enum toy_op {
     TOY_UNLOCK,
     TOY_TAKE, /* semaphore */
     TOY_POST,
+    TOY_TRY_TAKE,  /* r = whether there was one */
     TOY_TRY,       /* r = whether it got the lock */
     TOY_WAIT,      /* for a condition, with lock `value` */
     TOY_WAKE,      /* is in no program: what a thread that waits does next */
@@ -213,6 +214,10 @@ static inline void toy_do(struct toy_state *s, uint32_t t)
     case TOY_UNLOCK:
         s->owner[at->object] = -1;
         break;
+    case TOY_TRY_TAKE:
+        s->r[t] = s->tokens[at->object] > 0;
+        s->tokens[at->object] -= s->r[t];
+        break;
     case TOY_TAKE:
         s->tokens[at->object]--;
         break;
@@ -250,6 +255,7 @@ static inline struct pt_explore_step toy_step(const struct toy_state *s, uint32_
                  [TOY_TRY] = {PT_EXPLORE_TRY_LOCK, 0x2000},
                  [TOY_UNLOCK] = {PT_EXPLORE_UNLOCK, 0x2000},
                  [TOY_TAKE] = {PT_EXPLORE_SEM_WAIT, 0x3000},
+                 [TOY_TRY_TAKE] = {PT_EXPLORE_SEM_TRY, 0x3000},
                  [TOY_POST] = {PT_EXPLORE_SEM_POST, 0x3000},
                  [TOY_WAIT] = {PT_EXPLORE_WAIT, 0x4000},
                  [TOY_WAKE] = {PT_EXPLORE_WAKE, 0x4000},

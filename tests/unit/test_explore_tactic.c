@@ -39,7 +39,7 @@ static enum group group_of(enum toy_op op)
         [TOY_LOAD] = MEMORY,     [TOY_STORE] = MEMORY,    [TOY_ADD] = MEMORY,        [TOY_LOCK] = LOCKS,
         [TOY_TRY] = LOCKS,       [TOY_UNLOCK] = LOCKS,    [TOY_TAKE] = SEMAPHORES,   [TOY_POST] = SEMAPHORES,
         [TOY_WAIT] = CONDITIONS, [TOY_WAKE] = CONDITIONS, [TOY_SIGNAL] = CONDITIONS, [TOY_BROADCAST] = CONDITIONS,
-        [TOY_ARRIVE] = BARRIERS, [TOY_LEAVE] = BARRIERS,  [TOY_EXIT] = NOTHING};
+        [TOY_ARRIVE] = BARRIERS, [TOY_LEAVE] = BARRIERS,  [TOY_EXIT] = NOTHING,      [TOY_TRY_TAKE] = SEMAPHORES};
     return groups[op];
 }
 
@@ -150,13 +150,15 @@ static uint32_t add_section(struct toy_instruction *code, uint32_t at, uint64_t 
     if (below(state, 3) == 0)
         code[at++] = (struct toy_instruction){TOY_LOCK, 1 - lock, 0},
         code[at++] = (struct toy_instruction){TOY_UNLOCK, 1 - lock, 0};
-    code[at++] = (struct toy_instruction){TOY_UNLOCK, lock, 0};
+    if (below(state, 6)) /* else it keeps it: others are stuck */
+        code[at++] = (struct toy_instruction){TOY_UNLOCK, lock, 0};
     return at;
 }
 
 static uint32_t add_instruction(struct toy_instruction *code, uint32_t at, uint64_t *state)
 {
-    static const enum toy_op ops[] = {TOY_LOAD, TOY_STORE, TOY_ADD, TOY_TAKE, TOY_POST, TOY_BUMP, TOY_ABORT, TOY_SKIP};
+    static const enum toy_op ops[] = {TOY_LOAD, TOY_STORE, TOY_ADD,  TOY_TAKE,    TOY_POST,
+                                      TOY_BUMP, TOY_ABORT, TOY_SKIP, TOY_TRY_TAKE};
     enum toy_op op = ops[below(state, sizeof ops / sizeof *ops)];
     code[at++] = (struct toy_instruction){op, below(state, 2), 1 + (int)below(state, 2)};
     return at;
