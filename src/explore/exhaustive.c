@@ -202,6 +202,15 @@ static void miss(struct exhaustive *x, const char *why)
         x->progress.missing = why;
 }
 
+/* Who spins, and waits for another thread by that, does none of these before that one has written: it takes and gives
+ * up locks at most. One that does only counted its turns, and should have been tried at each of them. */
+static bool leaves_loop(enum pt_explore_kind kind)
+{
+    return kind != PT_EXPLORE_LOCK && kind != PT_EXPLORE_READ_LOCK && kind != PT_EXPLORE_UNLOCK &&
+           kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK && kind != PT_EXPLORE_SEM_TRY &&
+           pt_explore_kind_writes(kind);
+}
+
 /* What would make the answer wrong. */
 static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcome *outcome)
 {
@@ -223,6 +232,8 @@ static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcom
             miss(x, "not all points at which signals can be handled are tried");
         if (outcome->steps[i].flags & PT_EXPLORE_OUTSIDE)
             miss(x, "something outside of the process decided when a thread went on");
+        if (outcome->steps[i].flags & PT_EXPLORE_SPUN && leaves_loop(outcome->steps[i].kind))
+            miss(x, "a loop that was taken for one that waits ended by itself");
     }
 }
 
@@ -404,7 +415,7 @@ static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *r
         return 0;
     struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
     plan.input.strategy = PT_EXPLORE_FIRST;
-    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT;
+    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
     if (!x->begun) {
         x->begun = true;
         x->branch = 0;

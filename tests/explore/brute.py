@@ -201,6 +201,9 @@ class State:
         self.touch(thread, cond, True)
         self.tokens[cond] = [{waiter} for waiter in sorted(self.waiting(cond))]
 
+    def do_yield(self, thread):
+        pass  # whoever is next is next
+
     def do_barrier(self, thread, name):
         self.touch(thread, name, not self.waits[thread])  # who leaves changes nothing that another one who leaves sees
         if self.waits[thread]:
