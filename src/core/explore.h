@@ -30,7 +30,8 @@
  *     times out, and the virtual clock moves on;
  *   - a condition's waiter can be taken without having been signalled where `spurious` allows that;
  *   - a signal of a condition leaves a token, which the first of those takes that waited then;
- *   - a thread for which a signal (of sigaction's kind) is pending can be taken in two ways, PT_EXPLORE_HANDLES or not.
+ *   - a thread for which a signal (of sigaction's kind) is pending handles it in its next step, a HANDLE; that it could
+ *     be taken in two ways (PT_EXPLORE_HANDLES or not) is provided for, and not built.
  * Decisions are kept as *stretches*: a slot, and how many steps it takes in a row.
  *
  * What is a scheduling point is fixed before a run begins: every operation of enum pt_explore_kind but LOAD, STORE and

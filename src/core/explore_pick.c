@@ -200,6 +200,8 @@ static uint32_t pick_by_priority(struct pt_explore_picker *picker, const struct 
     return slot;
 }
 
+enum { UNFAIR = 200 }; /* picks for which threads may be kept back, about */
+
 /* Whose chosen step is next: as likely as it has such left. Threads that cannot go on may be drawn, too; that is the
  * point: the others wait with theirs. */
 static uint32_t draw_intended(struct pt_explore_picker *picker)
@@ -225,8 +227,12 @@ static uint32_t pick_by_weight(struct pt_explore_picker *picker, const struct pt
     if (picker->intended != PT_EXPLORE_NO_SLOT)
         pt_explore_drop(&others, picker->intended);
     struct pt_explore_set may = without(set, &others);
-    if (pt_explore_is_empty(&may)) /* what was drawn cannot come now */
+    /* What was drawn cannot come now; or will not, because those that may go on spin until one of the others does: so
+     * it is given up now and then. */
+    if (pt_explore_is_empty(&may) || below(picker, UNFAIR) == 0) {
         may = *set;
+        picker->intended = PT_EXPLORE_NO_SLOT;
+    }
     return any_of(picker, &may);
 }
 

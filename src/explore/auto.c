@@ -1,6 +1,6 @@
 /*
  * The mixture that `auto` is: the ordinary schedule, then rounds of swaps of conflicting steps, priorities, weights and
- * chance; beside them, where runs are short enough to hope for an end, all schedules one by one, for a quarter of the
+ * chance; beside them, where runs are short enough to hope for an end, all schedules one by one, for a third of the
  * runs. If these come to their end, there is nothing left to try. Which one a run was made by is in its plan.
  */
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *r
         stamp(&ret_plans[0], RANDOM);
         return 1;
     }
-    if (m->longest <= SHORT && m->rounds % 4 != 3) {
+    if (m->longest <= SHORT && m->rounds % 8 != 3) {
         count = m->parts[EXHAUSTIVE]->next(m->parts[EXHAUSTIVE], ret_plans, 1);
         struct pt_explore_progress progress;
         (void)pt_explore_exhaustive_progress(m->parts[EXHAUSTIVE], &progress);

@@ -262,12 +262,14 @@ enum pt_status pt_explore_schedule_read(const char *label, const char *text, siz
         bool first = ++line == 1;
         if (first && (end - at != strlen(FIRST_LINE) || memcmp(r.at, FIRST_LINE, end - at) != 0))
             status = pt_err_at(err, PT_EINPUT, label, 1, 1, "not a schedule: its first line is not '" FIRST_LINE "'");
+        else if (!newline)
+            break; /* the last line is not whole: "end" may have been more */
         else if (!first && !read_line(&r))
             status =
                 pt_err_at(err, PT_EINPUT, label, line, (uint32_t)(r.at - (text + at)) + 1, "not a line of a schedule");
         at = end + 1;
     }
-    if (status == PT_OK && !r.ended)
+    if (status == PT_OK && (!r.ended || text[len - 1] != '\n'))
         status = pt_err_at(err, PT_EINPUT, label, line, 0, "the schedule is cut off: its last line is not 'end'");
     schedule.input.prefix_count = schedule.stretch_count;
     if (status != PT_OK)

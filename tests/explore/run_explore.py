@@ -35,7 +35,7 @@ def right(program, found):
 def find(portent, program, binary, seed, strategy, schedule=None):
     """The failure that explore stops at, or None; raises where it is another one than the head's."""
     options = ["-n", str(RUNS), "--seed", str(seed), "--strategy", strategy, *ONLY_FAILURES, *program.options]
-    told = explored.explore(portent, [*options, *(["-o", schedule] if schedule else [])], [binary])
+    told = explored.explore(portent, [*options, *(["-o", schedule] if schedule else ["--no-shrink"])], [binary])
     if not told.failures:
         return None
     if told.status != 1 or not all(right(program, found) for found in told.failures):
@@ -102,6 +102,15 @@ def one(portent, program, binaries, fixed, folder, options):
     return said
 
 
+def find_or_miss(*arguments):
+    """A failure that is not the head's is none here: the suite says so."""
+    try:
+        return find(*arguments)
+    except Failure as failure:
+        print(f"{arguments[1].name}: {failure}", file=sys.stderr)
+        return None
+
+
 def table(portent, programs, paths, plain, options, pool):
     """Lines of Markdown."""
     strategies = options.strategy or list(STRATEGIES)
@@ -112,7 +121,7 @@ def table(portent, programs, paths, plain, options, pool):
         stress = check_catalogue.counted(program, plain[program, 0], RUNS)
         cells = []
         for strategy in strategies:
-            found = [find(portent, program, paths[program, 0], seed, strategy) for seed in range(1, options.seeds + 1)]
+            found = [find_or_miss(portent, program, paths[program, 0], seed, strategy) for seed in range(1, options.seeds + 1)]
             runs = sorted(one.run if one else RUNS + 1 for one in found)
             missed = sum(one is None for one in found)
             middle = statistics.median(runs)

@@ -1,3 +1,7 @@
+/*
+ * The line is written over again and again, at most every tenth of a second, and only where somebody can see it: on a
+ * terminal that knows how to go back. Short work shows nothing.
+ */
 #include "cli/common/progress.h"
 
 #include <inttypes.h>

@@ -184,6 +184,14 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
     struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
     const struct pt_explore_outcome *passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome);
     struct pt_played *played = pt_explore_story(&names, &seen->outcome, &seen->failure, passing, &finding->arena);
+    if (seen->finding) { /* which knows better what it is about */
+        struct pt_buf what;
+        pt_buf_init(&what);
+        pt_buf_printf(&what, "%s on %s",
+                      seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
+                      seen->finding->object);
+        played->what = keep(&finding->arena, &what);
+    }
     write_schedule(e, seen, played, index);
     played->found_by = seen->by;
     played->run = seen->run;
@@ -193,7 +201,8 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
     finding->played = played;
     finding->how = PT_HOW_OBSERVED;
     finding->order = "access";
-    finding->object = pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
+    finding->object =
+        seen->finding ? played->what : pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
     finding->count = seen->count;
     finding->sides = pt_explore_side(&names, &seen->outcome, &seen->failure, &finding->arena);
     finding->side_count = 1;
