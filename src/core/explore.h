@@ -122,6 +122,8 @@ enum pt_explore_wish {
     PT_EXPLORE_PINS = 16,     /* once there are two threads, all run on processor `processor` */
     PT_EXPLORE_PATIENT = 32,  /* nobody takes the turn from a thread that sleeps in the kernel with it (gdb) */
     PT_EXPLORE_SLEEPS = 64,   /* `sleep` holds, from the end of the prefix on */
+    PT_EXPLORE_EXACT = 128, /* a thread is not among `yields` only because it is about to yield: it need not let others
+                               go first */
 };
 
 struct pt_explore_stretch {

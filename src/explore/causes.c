@@ -1,9 +1,6 @@
 /*
  * Happens-before of a run by vector clocks over its steps, and which two steps race (core/explore_depend.h says what
- * depends). A wait that could not have been taken at step i is no race with it: it is one with the step that took away
- * what it waits for, which happens before it by way of the one that gave it back. So for steps that wait all candidates
- * count, not only those that come immediately before; that is more than needed, never less (Flanagan, Godefroid, POPL
- * 2005). Cost: quadratic in the steps, with few comparisons each since clocks know most of it already.
+ * depends). Cost: quadratic in the steps, with few comparisons each since clocks know most of it already.
  */
 #include "explore/causes.h"
 
@@ -78,20 +75,64 @@ void pt_explore_causes_release(struct pt_explore_causes *c)
     *c = (struct pt_explore_causes){0};
 }
 
+bool pt_explore_causes_clash(const struct pt_explore_causes *c, uint32_t i, uint32_t j,
+                             const struct pt_explore_step *step, uint32_t previous)
+{
+    const struct pt_explore_step *other = &c->steps[i];
+    return other->who != step->who && !pt_explore_causes_known(c, i, previous) &&
+           pt_explore_causes_depend(c, i, j, step) && !pt_explore_enables(other, step);
+}
+
+/* Whatever lets it go on depends on whatever keeps it from that: both write the one object that it waits for. A wait
+ * for a condition needs the mutex, too. */
+static bool waits_for_one(enum pt_explore_kind kind)
+{
+    return kind != PT_EXPLORE_WAKE;
+}
+
 bool pt_explore_causes_race(const struct pt_explore_causes *c, uint32_t i, uint32_t j,
                             const struct pt_explore_step *step, uint32_t previous)
 {
-    const struct pt_explore_step *other = &c->steps[i];
-    bool waits = pt_explore_kind_blocks(step->kind);
-    if (other->who == step->who || pt_explore_causes_known(c, i, previous) ||
-        !pt_explore_causes_depend(c, i, j, step) || pt_explore_enables(other, step))
+    if (!pt_explore_causes_clash(c, i, j, step, previous))
         return false;
     bool stood = previous == UINT32_MAX || previous < i; /* it was about to do this at i already */
-    if (stood && waits && !pt_explore_has(&other->enabled, step->who))
-        return false;
-    for (uint32_t k = i + 1; k < j && !waits; k++)
+    if (pt_explore_kind_blocks(step->kind))
+        return !stood || !waits_for_one(step->kind) || pt_explore_has(&c->steps[i].enabled, step->who);
+    for (uint32_t k = i + 1; k < j; k++)
         if (pt_explore_causes_before(c, i, k) &&
             (pt_explore_causes_known(c, k, previous) || pt_explore_causes_depend(c, k, j, step)))
             return false;
     return true;
+}
+
+/* Those of the steps k between i and `until` count that i does not happen before; with `past`, of these only those that
+ * happen before what follows `previous` in its thread. */
+static bool counts(const struct pt_explore_causes *c, uint32_t i, uint32_t k, uint32_t previous, bool past)
+{
+    return !pt_explore_causes_before(c, i, k) && (!past || pt_explore_causes_known(c, k, previous));
+}
+
+void pt_explore_causes_initials(const struct pt_explore_causes *c, uint32_t i, uint32_t j,
+                                const struct pt_explore_step *step, uint32_t previous,
+                                struct pt_explore_set *ret_initials)
+{
+    struct pt_explore_set seen = {0};
+    bool past = pt_explore_kind_blocks(step->kind) && !waits_for_one(step->kind);
+    bool first = !past; /* the step itself */
+    for (uint32_t k = i + 1; k < j; k++) {
+        uint32_t who = c->steps[k].who;
+        if (!counts(c, i, k, previous, past))
+            continue;
+        first &= !pt_explore_causes_known(c, k, previous) && !pt_explore_causes_depend(c, k, j, step);
+        if (pt_explore_has(&seen, who))
+            continue;
+        pt_explore_add(&seen, who);
+        bool initial = true;
+        for (uint32_t m = i + 1; m < k && initial; m++)
+            initial = !counts(c, i, m, previous, past) || !pt_explore_causes_before(c, m, k);
+        if (initial)
+            pt_explore_add(ret_initials, who);
+    }
+    if (first && !pt_explore_has(&seen, step->who))
+        pt_explore_add(ret_initials, step->who);
 }

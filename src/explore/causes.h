@@ -30,12 +30,17 @@ static inline bool pt_explore_causes_known(const struct pt_explore_causes *cause
 {
     return previous != UINT32_MAX && i <= previous && pt_explore_causes_before(causes, i, previous);
 }
-/*
- * Whether `step`, number j, could come before step i of another thread in another run: they depend, and nothing that
- * j's thread did before needs i. Without what only leads from i to j by way of others, unless j waits for something:
- * then who took that away counts.
- */
+/* Whether `step`, number j, depends on step i of another thread, and nothing that j's thread did before needs i: so
+ * that it might come before i in another run. */
+bool pt_explore_causes_clash(const struct pt_explore_causes *causes, uint32_t i, uint32_t j,
+                             const struct pt_explore_step *step, uint32_t previous);
+/* Of those the ones whose reversal has to be tried (exhaustive.c says why they are enough). */
 bool pt_explore_causes_race(const struct pt_explore_causes *causes, uint32_t i, uint32_t j,
                             const struct pt_explore_step *step, uint32_t previous);
+/* Of a race: threads that can be the first ones, in place of i, of a run that reverses it; one of them is to be tried
+ * there. None: any that can go on may be needed. */
+void pt_explore_causes_initials(const struct pt_explore_causes *causes, uint32_t i, uint32_t j,
+                                const struct pt_explore_step *step, uint32_t previous,
+                                struct pt_explore_set *ret_initials);
 
 #endif

@@ -5,14 +5,25 @@
  *
  * The runs form a tree, of which the last one is a path: a node is the state before a step. After a run, for every two
  * steps i < j of different threads that are in a race, a thread is added to those to be tried at node i that can begin
- * a run in which j comes before i, unless one is there already. A *race*: dependent, and i does not happen before the
- * step that j's thread did last. Where j waits for something, also those i that do happen before j by way of others
- * count (who locks, unlocks; then j locks): the race is with who took it away. Such pairs only add to what is tried.
- * Threads that wait when a run is over count as if they did their step after it. The last step of a process that ends
- * depends on everything, since nothing comes after it.
+ * a run in which j comes before i, unless one is there already. A *race*: dependent, i does not happen before the step
+ * that j's thread did last, and nothing else leads from i to j.
  *
- * With a bound on preemptions sleep sets are not used, and each point is also tried where the preempted thread began to
- * run (Coons, Musuvathi, McKinley, OOPSLA 2013).
+ * Steps that wait need more, since what is tried in place of i may be what i made impossible: after i, j cannot be taken
+ * at once, but only later, by way of others (who locks, unlocks; then j locks), or never. So of these every dependent i
+ * counts; and what threads wait for when a run is over, or was cut short by its sleep set, counts as if it came next.
+ *   - A wait for one object (lock, semaphore, barrier): all that lets it go on or keeps it from that writes the object,
+ *     so depends on i. If it could not be taken at i it cannot be brought before i; if it could, the initials of what
+ *     does not depend on i, and it, are right: of these those that are not needed for j do not depend on it either.
+ *   - A wait for a condition needs a signal and the mutex. What signals may not depend on who has the mutex, and need
+ *     not be in this run: initials are taken from what j's thread had to do before; if that is nothing, every thread
+ *     that can go on is tried (Flanagan, Godefroid, POPL 2005).
+ * That these sets are source sets: let w be a run from a node that begins with none of what is tried there, b of those
+ * the one that does not depend on the longest part of w, z the first step that depends on b. What comes before z was run
+ * behind b, and then z was a race with b, or waited: the initials that were added begin w, or do not depend on a longer
+ * part. The last step of a process that ends depends on everything, since nothing comes after it.
+ *
+ * With a bound on preemptions sleep sets are not used, every dependent i counts, and each point is also tried where the
+ * preempted thread began to run (Coons, Musuvathi, McKinley, OOPSLA 2013).
  *
  * Guarantee: when it ends, every schedule is equivalent to one that was run, or has more preemptions than allowed; if
  * what is shared has grown meanwhile, all begins again. Classes are counted by a hash of the partial order of steps.
@@ -122,32 +133,6 @@ static bool preempts(const struct exhaustive *x, uint32_t at, uint32_t slot)
 
 /* --- races of a run --- */
 
-/* Threads that can begin what comes between i and `until` without i, then `step`: none of it comes before their first
- * step there. */
-static void find_initials(const struct pt_explore_causes *c, uint32_t i, uint32_t until,
-                          const struct pt_explore_step *step, uint32_t previous, struct pt_explore_set *ret_initials)
-{
-    struct pt_explore_set seen = {0};
-    bool first = true; /* the step itself */
-    for (uint32_t k = i + 1; k < until; k++) {
-        uint32_t who = c->steps[k].who;
-        if (pt_explore_causes_before(c, i, k))
-            continue;
-        first &= !pt_explore_causes_known(c, k, previous) && !pt_explore_causes_depend(c, k, until, step) &&
-                 who != step->who;
-        if (pt_explore_has(&seen, who))
-            continue;
-        pt_explore_add(&seen, who);
-        bool initial = true;
-        for (uint32_t m = i + 1; m < k && initial; m++)
-            initial = pt_explore_causes_before(c, i, m) || !pt_explore_causes_before(c, m, k);
-        if (initial)
-            pt_explore_add(ret_initials, who);
-    }
-    if (first && !pt_explore_has(&seen, step->who))
-        pt_explore_add(ret_initials, step->who);
-}
-
 static void add_all(struct node *node)
 {
     for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
@@ -194,18 +179,19 @@ static void find_races(struct exhaustive *x, uint32_t j, const struct pt_explore
 {
     for (uint32_t i = j; i-- > 0;) {
         struct pt_explore_set initials = {0};
-        if (!pt_explore_causes_race(&x->causes, i, j, step, previous))
-            continue;
         if (bounded(x)) {
-            add_conservatively(x, i, step->who);
-            continue;
+            if (pt_explore_causes_clash(&x->causes, i, j, step, previous))
+                add_conservatively(x, i, step->who);
+        } else if (pt_explore_causes_race(&x->causes, i, j, step, previous)) {
+            pt_explore_causes_initials(&x->causes, i, j, step, previous, &initials);
+            add_one(&x->nodes[i], &initials, step->who);
         }
-        find_initials(&x->causes, i, j, step, previous, &initials);
-        add_one(&x->nodes[i], &initials, step->who);
     }
 }
 
-static void find_all_races(struct exhaustive *x, uint32_t from)
+/* Of a run that was `cut` short, because all who could go on sleep, of what threads were about to do only waits count:
+ * whatever else they would do, another run does. */
+static void find_all_races(struct exhaustive *x, uint32_t from, bool cut)
 {
     uint32_t last[PT_EXPLORE_THREADS];
     memset(last, 0xff, sizeof last);
@@ -215,7 +201,7 @@ static void find_all_races(struct exhaustive *x, uint32_t from)
         last[x->nodes[j].step.who] = j;
     }
     for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++)
-        if (x->waits[slot])
+        if (x->waits[slot] && (!cut || pt_explore_kind_blocks(x->waiting[slot].kind)))
             find_races(x, x->count, &x->waiting[slot], last[slot]);
 }
 
@@ -225,6 +211,15 @@ static void miss(struct exhaustive *x, const char *why)
 {
     if (!x->progress.missing)
         x->progress.missing = why;
+}
+
+/* Who spins, and waits for another thread by that, does none of these before that one has written: it takes and gives
+ * up locks at most. One that does only counted its turns, and should have been tried at each of them. */
+static bool leaves_loop(enum pt_explore_kind kind)
+{
+    return kind != PT_EXPLORE_LOCK && kind != PT_EXPLORE_READ_LOCK && kind != PT_EXPLORE_UNLOCK &&
+           kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK && kind != PT_EXPLORE_SEM_TRY &&
+           pt_explore_kind_writes(kind);
 }
 
 /* What would make the answer wrong. */
@@ -248,14 +243,16 @@ static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcom
             miss(x, "not all points at which signals can be handled are tried");
         if (outcome->steps[i].flags & PT_EXPLORE_OUTSIDE)
             miss(x, "something outside of the process decided when a thread went on");
+        if (outcome->steps[i].flags & PT_EXPLORE_SPUN && leaves_loop(outcome->steps[i].kind))
+            miss(x, "a loop that was taken for one that waits ended by itself");
     }
 }
 
 /* What threads were about to do when it was over, if it did not just stop being looked at. */
 static void keep_waiting(struct exhaustive *x, const struct pt_explore_outcome *outcome)
 {
-    bool over = outcome->result.end == PT_EXPLORE_RUNNING || outcome->result.end == PT_EXPLORE_STUCK ||
-                outcome->result.end == PT_EXPLORE_LIVELOCK;
+    bool over = outcome->result.end == PT_EXPLORE_REDUNDANT || outcome->result.end == PT_EXPLORE_RUNNING ||
+                outcome->result.end == PT_EXPLORE_STUCK || outcome->result.end == PT_EXPLORE_LIVELOCK;
     memset(x->waits, 0, PT_EXPLORE_THREADS * sizeof *x->waits);
     for (uint32_t slot = 0; slot < outcome->thread_count && over; slot++) {
         const struct pt_explore_thread *thread = &outcome->threads[slot];
@@ -337,7 +334,7 @@ static void learn(struct pt_explore_tactic *tactic, const struct pt_explore_plan
     }
     keep_waiting(x, outcome);
     x->hashes = pt_xrealloc(x->hashes, ((size_t)x->count + 1) * sizeof *x->hashes);
-    find_all_races(x, x->branch);
+    find_all_races(x, x->branch, outcome->result.end == PT_EXPLORE_REDUNDANT);
     if (outcome->result.end != PT_EXPLORE_REDUNDANT && x->count) {
         uint32_t *at = pt_map64_at(&x->classes, hash_class(x, outcome));
         x->progress.classes += *at == PT_NONE;
@@ -429,7 +426,7 @@ static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *r
         return 0;
     struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
     plan.input.strategy = PT_EXPLORE_FIRST;
-    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT;
+    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
     if (!x->begun) {
         x->begun = true;
         x->branch = 0;

@@ -4,7 +4,7 @@
 The reference for `portent explore --strategy exhaustive`, of which it shares nothing. A program is a text (tiny.py says how it is written);
 from the same text come its C and the answer, so the two cannot differ. One operation is one step. Two steps of different threads are
 *dependent* if they touch one variable and one of them writes it (an update and a compare-and-exchange write, also if that fails), or if they
-touch one object of synchronisation, in whatever way. Two complete schedules are equivalent if they have the same steps and order all
+touch one object of synchronisation, in whatever way but that both leave a barrier. Two complete schedules are equivalent if they have the same steps and order all
 dependent pairs alike. A schedule is complete when no thread can go on. What is counted: classes of equivalent complete schedules, and in how
 many of them which assertions fail, or threads are left that wait.
 
@@ -200,6 +200,9 @@ class State:
     def do_broadcast(self, thread, cond):
         self.touch(thread, cond, True)
         self.tokens[cond] = [{waiter} for waiter in sorted(self.waiting(cond))]
+
+    def do_yield(self, thread):
+        pass  # whoever is next is next
 
     def do_barrier(self, thread, name):
         self.touch(thread, name, not self.waits[thread])  # who leaves changes nothing that another one who leaves sees

@@ -9,10 +9,11 @@
       lock m             unlock m                a = try m      (1: got it)
       rdlock l           wrlock l                rwunlock l
       down s             post s                  a = trydown s  (1: got it)
-      wait w m           signal w                broadcast w    barrier q
+      wait w m           signal w                broadcast w    barrier q         yield
       if a == 0 ... end                          while a == 0 ... end
       assert a == 1      the thread goes on; the program's status says which assertions failed
     final x == 2         an assertion of main, after all threads
+    counts               a loop of it that reads the same again counts its turns: that all were explored must not be said
     classes 4            how many inequivalent schedules, worked out by hand: brute.py --selftest compares
 """
 import collections
@@ -32,7 +33,7 @@ class Program:
 
     def __init__(self, name):
         self.name, self.objects, self.kinds, self.threads, self.finals = name, {}, {}, [], []
-        self.lines, self.classes, self.assertions = [], None, 0
+        self.lines, self.classes, self.assertions, self.counts = [], None, 0, False
 
     def declare(self, kind, names):
         for item in names:
@@ -67,6 +68,8 @@ def parse(text):
             program.threads.append([])
         elif word == "final":
             program.finals.append((rest, program.assertion()))
+        elif word == "counts":
+            program.counts = True
         elif word == "classes":
             program.classes = int(rest)
         else:
@@ -94,7 +97,7 @@ def instruction(program, line, number):
             return Instruction("load", [to, value]) if value in kinds else Instruction("set", [to, value])
         if kinds.get(to) in ("var", "atomic"):
             return Instruction("store", [to, value])
-    elif words[0] in ("lock", "unlock", "rdlock", "wrlock", "rwunlock", "down", "post", "wait", "signal", "broadcast", "barrier") and \
+    elif words[0] in ("lock", "unlock", "rdlock", "wrlock", "rwunlock", "down", "post", "wait", "signal", "broadcast", "barrier", "yield") and \
             all(word in kinds for word in words[1:]):
         return Instruction(words[0], words[1:])
     raise Text(f"line {number}: {line}")
@@ -118,6 +121,7 @@ def with_targets(program, thread):
 # ---- C ----
 
 C_HEAD = """#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -138,7 +142,7 @@ C_LINES = {"set": "{1} = {2};", "load": "{1} = {0}_{2};", "store": "{0}_{1} = {2
            "wrlock": "pthread_rwlock_wrlock(&{0}_{1});", "rwunlock": "pthread_rwlock_unlock(&{0}_{1});", "down": "sem_wait(&{0}_{1});",
            "post": "sem_post(&{0}_{1});", "trydown": "{1} = sem_trywait(&{0}_{2}) == 0;",
            "wait": "pthread_cond_wait(&{0}_{1}, &{0}_{2});", "signal": "pthread_cond_signal(&{0}_{1});",
-           "broadcast": "pthread_cond_broadcast(&{0}_{1});", "barrier": "pthread_barrier_wait(&{0}_{1});", "if": "if ({1}) {{",
+           "broadcast": "pthread_cond_broadcast(&{0}_{1});", "barrier": "pthread_barrier_wait(&{0}_{1});", "yield": "sched_yield();", "if": "if ({1}) {{",
            "while": "while ({1}) {{", "end": "}}", "assert": "failed |= ({1}) ? 0 : {2};"}
 
 

@@ -306,8 +306,9 @@ static void enable(uint32_t slot, uint8_t flag)
     pt_explore_add(&pt_run.enabled, slot);
     /* one that goes on and on may wait for another in a loop that nobody can see yet */
     bool tired = slot == pt_run.current && pt_run.in_row >= FAIR;
-    bool yields = pt_run.slots[slot].yielded_at == pt_run.result->step_count + 1 || pt_explore_spins(slot) || tired;
-    if (yields)
+    bool polite =
+        pt_run.slots[slot].yielded_at == pt_run.result->step_count + 1 && !(pt_run.input->wishes & PT_EXPLORE_EXACT);
+    if (polite || tired || pt_explore_spins(slot))
         pt_explore_add(&pt_run.yields, slot);
     if (pt_place_flags(next->place) & PT_EXPLORE_CHOSEN)
         pt_explore_add(&pt_run.chosen, slot);
