@@ -79,22 +79,6 @@ static void raise_bytes(struct pt_shadow_self *self, pt_clock_id *ids, unsigned 
     }
 }
 
-/* All bytes were written with the thread's clock: the word can say that again, and the record is not needed. */
-static bool packs(const struct pt_shadow_self *self, const struct pt_fine *fine)
-{
-    for (unsigned i = 0; i < 8; i++)
-        if (fine->write[i] != self->clock.id || fine->access[i] != self->clock.id)
-            return false;
-    return true;
-}
-
-static uint64_t pack(struct pt_shadow_self *self, uint64_t seen)
-{
-    pt_fine_free(pt_shadow_access(seen));
-    self->clock.credit += 2 * 8 - 2; /* references: the word has one for each of its clocks */
-    return pt_shadow_pack(self->clock.id, self->clock.id, 0xff);
-}
-
 void pt_fast_end_fine(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                       unsigned size, bool write)
 {
@@ -105,7 +89,7 @@ void pt_fast_end_fine(struct pt_shadow_self *self, pt_shadow_word *word, uint64_
         raise_bytes(self, &fine->access[address & 7], size, true);
         if (write)
             raise_bytes(self, &fine->write[address & 7], size, false);
-        pt_granule_unlock(word, write && packs(self, fine) ? pack(self, seen) : seen);
+        pt_granule_unlock(word, seen);
     }
     pt_fast_leave(self);
 }
