@@ -72,6 +72,8 @@ def command(folder, name, threads, way):
                 os.path.join(folder, f"{name}.prop"), "--", *line]
     elif what == "sample":
         environment["PORTENT_OPTIONS"] = "races=1:sample=1000:exitcode=0:log_path=/dev/null"
+    elif what == "races":
+        environment["PORTENT_OPTIONS"] = "races=1:exitcode=0:log_path=/dev/null"
     return line, environment
 
 
@@ -86,24 +88,24 @@ def cpu(line, environment):
 
 
 def show(rows, ways, best):
-    print("| program | threads | plain, s | " + " | ".join(ways[1:]) + " | property/TSan |\n" + "|---" * (len(ways) + 3) + "|")
+    print("| program | threads | plain, s | " + " | ".join(ways[1:]) + " | property/TSan | races/TSan |\n" + "|---" * (len(ways) + 4) + "|")
     for row in rows:
         have = {way: best[row, way] for way in ways if (row, way) in best}
         if "plain" in have:
             ratios = [f"{have[way] / have['plain']:.2f}x" if way in have else "" for way in ways[1:]]
-            last = f"{have['portent-property'] / have['tsan']:.2f}" if "portent-property" in have and "tsan" in have else ""
-            print(f"| {row[0]} | {row[1]} | {have['plain']:.3f} | " + " | ".join(ratios) + f" | {last} |")
+            last = [f"{have[way] / have['tsan']:.2f}" if way in have and "tsan" in have else "" for way in ("portent-property", "portent-races")]
+            print(f"| {row[0]} | {row[1]} | {have['plain']:.3f} | " + " | ".join([*ratios, *last]) + " |")
     for threads in sorted({row[1] for row in rows}):
         mean = []
         for way in ways[1:]:
             all_of = [best[row, way] / best[row, "plain"] for row in rows if row[1] == threads and (row, way) in best and (row, "plain") in best]
             mean.append(f"{math.exp(sum(map(math.log, all_of)) / len(all_of)):.2f}x" if all_of else "")
-        print(f"| geometric mean | {threads} | | " + " | ".join(mean) + " | |")
+        print(f"| geometric mean | {threads} | | " + " | ".join(mean) + " | | |")
 
 
 def run(options):
     kinds = ["portent", "before"] if os.path.isdir(os.path.join(options.folder, "before")) else ["portent"]
-    ways = ["plain", "tsan", *(f"{kind}-{what}" for what in ("nothing", "property", "sample") for kind in kinds)]
+    ways = ["plain", "tsan", *(f"{kind}-{what}" for what in ("nothing", "property", "races", "sample") for kind in kinds)]
     rows = [(name, threads) for threads in map(int, options.threads.split(",")) for name in [*SIZES, *(["lmdb", "zstd"] if threads == 2 else [])]]
     best, end = {}, time.monotonic() + 60 * options.minutes
     for _ in range(options.rounds):
