@@ -138,14 +138,6 @@ static bool is_untouched(uintptr_t address)
         if (self->records)                                                                                             \
             return small_##name(address, order, site);                                                                 \
         bool busy = self->busy;                                                                                        \
-        if (pt_fast_fine_is_known(self, seen, at, bytes)) {                                                            \
-            type value = perform;                                                                                      \
-            atomic_thread_fence(memory_order_acquire);                                                                 \
-            if (pt_fast_fine_still(self, word, seen, at, bytes)) {                                                     \
-                self->states++;                                                                                        \
-                return value;                                                                                          \
-            }                                                                                                          \
-        }                                                                                                              \
         if (!busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                                     \
             type value = perform;                                                                                      \
             pt_fast_end_evaluated(self, word, seen, at, bytes, PT_KIND_READ_AT, site);                                 \
@@ -174,12 +166,6 @@ static bool is_untouched(uintptr_t address)
         if (seen & PT_SHADOW_LOCKED) {                                                                                 \
             seen = pt_fast_await(word, seen);                                                                          \
             READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                             \
-        }                                                                                                              \
-        if (!busy && seen & PT_SHADOW_FINE && pt_fast_begin_fine(self, word, seen, at, bytes)) {                       \
-            type value = perform;                                                                                      \
-            self->states++;                                                                                            \
-            pt_fast_end_fine(self, word, seen, at, bytes, false);                                                      \
-            return value;                                                                                              \
         }                                                                                                              \
         if (busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                                   \
             READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
@@ -246,12 +232,6 @@ static bool is_untouched(uintptr_t address)
         if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
             type result = perform;                                                                                     \
             pt_fast_end_evaluated(self, word, seen, at, bytes, atomic ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);   \
-            return result;                                                                                             \
-        }                                                                                                              \
-        if (word && seen & PT_SHADOW_FINE && pt_fast_begin_fine(self, word, seen, at, bytes)) {                        \
-            type result = perform;                                                                                     \
-            self->states++;                                                                                            \
-            pt_fast_end_fine(self, word, seen, at, bytes, true);                                                       \
             return result;                                                                                             \
         }                                                                                                              \
         if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                         \

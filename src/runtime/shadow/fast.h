@@ -8,10 +8,8 @@
  *   known write   A = W = V_i already: locked, written, unlocked.
  *   passed        A is an older clock, which the thread has passed (clock/self.h), and the access covers all bytes in
  * use. W <= A, so the access takes no clock; locked, looked at again if the thread had no reference to A, accessed, and
- * unlocked with V_i in place.
- *   fine          known and passed accesses of granules whose bytes have clocks of their own: of the bytes accessed.
- *   evaluated     a passed one by a thread whose monitor looks at every event: the hook is called between the access
- * and the end, and may make a new V_i of it.
+ * unlocked with V_i in place. evaluated     the same by a thread whose monitor looks at every event: the
+ * hook is called between the access and the end, and may make a new V_i of it.
  *
  * Whoever has locked a granule is alone with it, so the access and its clocks are one step for all others. In a fault
  * of the access the granule is unlocked while the program's handler runs (thread/signal.c); the ends look whether it is
@@ -151,36 +149,6 @@ static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_s
     }
     pt_fast_leave(self);
 }
-
-/*
- * Fine granules without a watched variable. A known read takes no lock: the bytes have this thread's clock, so W, which
- * is no later, is known to it. The word does not change with the record, so both are looked at again, the word first:
- * whoever wrote the value that was loaded is seen to have the granule locked still, or his unlock (release; the load
- * here acquires) shows his clock in the record.
- */
-static inline bool pt_fast_fine_is_known(const struct pt_shadow_self *self, uint64_t word, uintptr_t address,
-                                         unsigned size)
-{
-    if ((word & PT_SHADOW_STATE) != PT_SHADOW_FINE || !self->clock.id || self->fast != self->clock.id)
-        return false;
-    struct pt_fine *fine = &pt_fines[pt_shadow_access(word)];
-    for (unsigned i = 0; i < size; i++)
-        if (pt_fine_load(&fine->access[(address & 7) + i]) != self->clock.id)
-            return false;
-    return !pt_fine_load(&fine->watch);
-}
-
-static inline bool pt_fast_fine_still(const struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen,
-                                      uintptr_t address, unsigned size)
-{
-    return atomic_load_explicit(word, memory_order_acquire) == seen && pt_fast_fine_is_known(self, seen, address, size);
-}
-
-/* A passed access of bytes of a fine granule: true with the granule locked. */
-bool pt_fast_begin_fine(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
-                        unsigned size);
-void pt_fast_end_fine(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
-                      unsigned size, bool write);
 
 /* Begins an evaluated access: true with the granule locked. Out of the way of those that are not. */
 bool pt_fast_begin_evaluated(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,

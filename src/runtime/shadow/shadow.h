@@ -54,19 +54,12 @@ struct pt_shadow_leaf {
 };
 
 struct pt_fine {
-    _Alignas(32) pt_clock_id access[8]; /* in one cache line, with `write` behind it */
-    pt_clock_id write[8];
+    pt_clock_id access[8], write[8];
     uint32_t watch; /* first of the watched variables in this granule (watch.h), 0: none */
     uint32_t next_free;
     uint64_t readers; /* threads that have a reading of it (readers.h), by slot ... */
     uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
 };
-
-/* Of a record that is not locked: what is found is to be looked at again. */
-static inline uint32_t pt_fine_load(uint32_t *of)
-{
-    return atomic_load_explicit((_Atomic uint32_t *)of, memory_order_relaxed);
-}
 
 extern struct pt_shadow_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
