@@ -305,7 +305,8 @@ enum { PT_EXPLORE_EXIT = 125 };
     X(PROCESS, "a lock is shared with another process")                                                                \
     X(FORKED, "it forked, and its child was not scheduled")                                                            \
     X(HANDLER, "a signal from outside was handled")                                                                    \
-    X(PLACES, "it has more places than there is room for")
+    X(PLACES, "it has more places than there is room for")                                                             \
+    X(PREFERS, "a lock lets writers go first, of which one way of two is tried")
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME

@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "programs"))
 from suite import Failure, run  # noqa: E402,F401
 
-NEEDED, KEYS = ("bug", "depth", "fails", "place"), ("bug", "depth", "fails", "place", "signal", "options")
+NEEDED, KEYS = ("bug", "depth", "fails", "place"), ("bug", "depth", "fails", "place", "signal", "options", "open")
 HANGS = ("deadlock", "lost-wakeup", "livelock", "timeout")
 FAILS = ("signal", "status", *HANGS)
 OWN = (98, 99)  # statuses that say that a program could not do what it is about: never the bug

@@ -150,14 +150,18 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds")
     parser.add_argument("--strategy", action="append", help="instead of auto; of --table: these columns")
-    parser.add_argument("--replays", type=int, default=4, help="how often each failing schedule is replayed")
-    parser.add_argument("--recompiled", type=int, default=20, help="how many programs are compiled again, about, and replayed so too")
+    parser.add_argument("--replays", type=int, default=2, help="how often each failing schedule is replayed")
+    parser.add_argument("--recompiled", type=int, default=10, help="how many programs are compiled again, about, and replayed so too")
     parser.add_argument("--table", action="store_true", help="print how many runs each strategy needs instead")
     parser.add_argument("--depths", action="store_true", help="compare the depths of the heads with bounded exhaustive exploration instead")
     parser.add_argument("--jobs", type=int, default=2, help="programs side by side")
     parser.add_argument("--keep", help="a folder for what is built")
     options = parser.parse_intermixed_args()
     portent, passed, failed, programs = os.path.abspath(options.portent), 0, 0, catalogue.programs(options.names)
+    for program in programs:
+        if "open" in program.asks and not options.names:
+            print(f"{program.name} is left out: {program.asks['open']}")
+    programs = [program for program in programs if "open" not in program.asks or options.names]
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         folder = os.path.abspath(options.keep or temporary)
         kinds = (0,) if options.table or options.depths else (0, 1)

@@ -258,6 +258,26 @@ static bool is_cancelled(uint32_t slot)
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
+/*
+ * A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
+ * of them. The writer may also not have begun to wait when the reader comes: that way is not tried, so no exploration
+ * with such a lock is a proof.
+ */
+static bool is_behind_writer(uint32_t slot, const void *object)
+{
+    const pthread_rwlock_t *lock = object;
+    if (lock->__data.__flags != PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+        return false;
+    pt_explore_lost(PT_EXPLORE_LOST_PREFERS, NULL);
+    if (!(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
+        return false;
+    for (uint32_t other = 0; other < PT_EXPLORE_THREADS; other++)
+        if (other != slot && pt_explore_has(&pt_run.used, other) && pt_run.slots[other].state == PT_EXPLORE_READY &&
+            pt_run.next[other].kind == PT_EXPLORE_LOCK && pt_run.next[other].object == (uintptr_t)object)
+            return true;
+    return false;
+}
+
 /* It has what it waits for. */
 static bool has_all(uint32_t slot)
 {
@@ -270,7 +290,7 @@ static bool has_all(uint32_t slot)
     case PT_EXPLORE_LOCK:
         return lock_lets(slot, object, true);
     case PT_EXPLORE_READ_LOCK:
-        return lock_lets(slot, object, false);
+        return lock_lets(slot, object, false) && !(it->what == PT_EXPLORE_IS_RWLOCK && is_behind_writer(slot, object));
     case PT_EXPLORE_WAKE:
         return (it->woken || token_for(slot, object)) && mutex_lets((const void *)next->other, it->tid);
     case PT_EXPLORE_SEM_WAIT:

@@ -1,7 +1,7 @@
 /* A reader takes the lock again while a writer waits, and this kind of lock lets writers go first.
  * bug: deadlock
  * depth: 2
- * fails: deadlock
+ * fails: deadlock|lost-wakeup
  * place: A
  */
 #include "catalogue.h"
