@@ -1,4 +1,5 @@
-/* THREADS threads (4) with POINTS scheduling points (1000) together, that exits at once: what bench/explore measures. */
+/* THREADS threads (4) with POINTS scheduling points (1000) together, that exits at once: what bench/explore measures.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -8,9 +8,10 @@
  * a run in which j comes before i, unless one is there already. A *race*: dependent, i does not happen before the step
  * that j's thread did last, and nothing else leads from i to j.
  *
- * Steps that wait need more, since what is tried in place of i may be what i made impossible: after i, j cannot be taken
- * at once, but only later, by way of others (who locks, unlocks; then j locks), or never. So of these every dependent i
- * counts; and what threads wait for when a run is over, or was cut short by its sleep set, counts as if it came next.
+ * Steps that wait need more, since what is tried in place of i may be what i made impossible: after i, j cannot be
+ * taken at once, but only later, by way of others (who locks, unlocks; then j locks), or never. So of these every
+ * dependent i counts; and what threads wait for when a run is over, or was cut short by its sleep set, counts as if it
+ * came next.
  *   - A wait for one object (lock, semaphore, barrier): all that lets it go on or keeps it from that writes the object,
  *     so depends on i. If it could not be taken at i it cannot be brought before i; if it could, the initials of what
  *     does not depend on i, and it, are right: of these those that are not needed for j do not depend on it either.
@@ -18,9 +19,9 @@
  *     not be in this run: initials are taken from what j's thread had to do before; if that is nothing, every thread
  *     that can go on is tried (Flanagan, Godefroid, POPL 2005).
  * That these sets are source sets: let w be a run from a node that begins with none of what is tried there, b of those
- * the one that does not depend on the longest part of w, z the first step that depends on b. What comes before z was run
- * behind b, and then z was a race with b, or waited: the initials that were added begin w, or do not depend on a longer
- * part. The last step of a process that ends depends on everything, since nothing comes after it.
+ * the one that does not depend on the longest part of w, z the first step that depends on b. What comes before z was
+ * run behind b, and then z was a race with b, or waited: the initials that were added begin w, or do not depend on a
+ * longer part. The last step of a process that ends depends on everything, since nothing comes after it.
  *
  * With a bound on preemptions sleep sets are not used, every dependent i counts, and each point is also tried where the
  * preempted thread began to run (Coons, Musuvathi, McKinley, OOPSLA 2013).

@@ -26,8 +26,8 @@
 #include "report/words.h"
 
 enum {
-    RING_BYTES = 1 << 19,      /* per thread; a busy one writes all of it, which counts as memory of the program */
-    RING_MAX = 1 << 17,        /* threads at a time, as many as the runtime can have; only those in use cost memory */
+    RING_BYTES = 1 << 19,        /* per thread; a busy one writes all of it, which counts as memory of the program */
+    RING_MAX = 1 << 17,          /* threads at a time, as many as the runtime can have; only those in use cost memory */
     SHORTEST_WAIT = 1000 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
     FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
