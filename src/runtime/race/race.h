@@ -355,10 +355,13 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
 static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
                                  const struct pt_site *site)
 {
-    unsigned low = address & 7, bytes = ((1u << size) - 1) << low;
-    if (low + size > 8)
+    unsigned low = address & 7;
+    if (low + size > 8) {
         pt_race_access(self, address, size, kind, site);
-    else if (pt_race_fast(self, address, bytes, kind, site))
+        return;
+    }
+    unsigned bytes = ((1u << size) - 1) << low;
+    if (pt_race_fast(self, address, bytes, kind, site))
         self->hb.clock += kind >> 1 & 1; /* of a write */
     else
         pt_race_access_one(self, address, bytes, kind, site);
