@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 # How many random cases the oracle compares with the sanitized, slower program.
-ASAN_RANDOM ?= 80
+ASAN_RANDOM ?= 60
 
 export DESTDIR
 
