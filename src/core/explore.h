@@ -302,9 +302,7 @@ enum { PT_EXPLORE_EXIT = 125 };
     X(STRANGER, "a thread was started without pthread_create")                                                         \
     X(OUTSIDE, "something outside of the process decided when a thread went on")                                       \
     X(CROWD, "there were more threads at a time than can be scheduled")                                                \
-    X(PROCESS, "a lock is shared with another process")                                                                \
     X(FORKED, "it forked, and its child was not scheduled")                                                            \
-    X(HANDLER, "a signal from outside was handled")                                                                    \
     X(PLACES, "it has more places than there is room for")                                                             \
     X(PREFERS, "a lock lets writers go first, of which one way of two is tried")
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,

@@ -238,7 +238,8 @@ bool pt_parse_bound(const char *name, const char *text, uint64_t *ret_bound)
         return true;
     }
     if (!digits(text, &number, &rest) || *rest || number < 1 || number >= PT_ALL) {
-        pt_diag_usage(NULL, "--%s takes a number of at least 1, or 'all', not '%s'", name, text);
+        const char *dashes = name[1] ? "--" : "-";
+        pt_diag_usage(NULL, "%s%s takes a number of at least 1, or 'all', not '%s'", dashes, name, text);
         return false;
     }
     *ret_bound = number;
