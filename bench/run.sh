@@ -37,6 +37,9 @@ say "steps of a 'within' property from memory (aim: 50 million events/s)"
 say "a step of a decentralised property (aims: 30 ns for an own event, 60 ns for news)"
 "$bin/mttl_step"
 
+say "start of a command (aim: 2 ms)"
+bench/start.py build/bin/portent
+
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
 

@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
+#include <libxml/xmlmemory.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,14 @@ struct reader {
     uint32_t page_count;
     struct pt_err *err;
 };
+
+/* libxml2's xmlFree is a variable, which a library that is loaded late cannot offer (base/lazy.h). */
+static void free_text(xmlChar *text)
+{
+    xmlFreeFunc release = NULL;
+    xmlMemGet(&release, NULL, NULL, NULL);
+    release(text);
+}
 
 static const char *name_of(const xmlNode *node)
 {
@@ -123,7 +132,7 @@ static enum pt_status fail_child(const struct reader *r, const xmlNode *child)
     return PT_EINPUT;
 }
 
-/* The label's text, without white space around it; the caller frees it with xmlFree. NULL after a failure. */
+/* The label's text, without white space around it; the caller frees it with free_text. NULL after a failure. */
 static xmlChar *read_label(const struct reader *r, xmlNode *label)
 {
     xmlChar *content = NULL;
@@ -132,7 +141,7 @@ static xmlChar *read_label(const struct reader *r, xmlNode *label)
             content = xmlNodeGetContent(child);
         } else if (!is_ignored(child)) {
             (void)fail_child(r, child);
-            xmlFree(content);
+            free_text(content);
             return NULL;
         }
     }
@@ -159,7 +168,7 @@ static enum pt_status read_number(const struct reader *r, xmlNode *label, uint32
     size_t len = strlen(digits), zeros = strspn(digits, "0");
     bool number = len > 0 && strspn(digits, "0123456789") == len;
     bool one = zeros + 1 == len && digits[zeros] == '1', zero = number && zeros == len;
-    xmlFree(text);
+    free_text(text);
     if (!number)
         return fail(r, label, "expected a number in", name_of(label));
     if ((!one && !zero) || (zero && least > 0))
@@ -179,7 +188,7 @@ static enum pt_status add_object(struct reader *r, xmlNode *node, enum kind kind
         return fail(r, node, "an id is missing in", name_of(node));
     uint32_t count = r->ids.count;
     uint32_t object = pt_strtab_intern(&r->ids, (const char *)text, strlen((const char *)text));
-    xmlFree(text);
+    free_text(text);
     const char *name = pt_strtab_text(&r->ids, object);
     if (object < count)
         return fail(r, node, "this id is used twice:", name);
@@ -218,7 +227,7 @@ static enum pt_status read_node(struct reader *r, xmlNode *node)
     } else if (status == PT_OK) {
         (void)pt_net_add_transition(r->net, shown, NULL, 0, NULL, 0);
     }
-    xmlFree(name);
+    free_text(name);
     return status;
 }
 
@@ -285,10 +294,10 @@ static enum pt_status find_object(const struct reader *r, xmlNode *node, const c
         uint32_t id = pt_strtab_find(&r->ids, (const char *)text, strlen((const char *)text));
         if (id == PT_NONE || r->objects[id].kind == KIND_OTHER) {
             enum pt_status status = fail(r, node, "there is no place or transition", (const char *)text);
-            xmlFree(text);
+            free_text(text);
             return status;
         }
-        xmlFree(text);
+        free_text(text);
         const struct object *object = &r->objects[id];
         if (object->kind == KIND_PLACE || object->kind == KIND_TRANSITION) {
             *ret_object = object;
@@ -340,7 +349,7 @@ static enum pt_status read_net(struct reader *r, xmlNode *net)
 {
     xmlChar *type = xmlGetNoNsProp(net, (const xmlChar *)"type");
     bool right = type && strcmp((const char *)type, ptnet_type) == 0;
-    xmlFree(type);
+    free_text(type);
     if (!right)
         return fail(r, net, "expected a net of type", ptnet_type);
     const char *id;
