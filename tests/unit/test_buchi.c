@@ -363,13 +363,14 @@ static void test_families(void **state)
     pt_fpool_init(&pool);
     in = &pool;
     random_state = 11;
-    for (uint32_t n = 2; n <= 10; n++) {
+    for (uint32_t n = 2; n <= 20; n += n < 10 ? 1 : 5) {
         pt_formula left = P(0), fair = G(F(P(0)));
         for (uint32_t i = 1; i < n; i++) {
             left = U(left, P(i));
             fair = And(fair, G(F(P(i))));
         }
-        expect_size(left, n, 1u << (n - 1));
+        if (n <= 10) /* the automaton itself is exponential */
+            expect_size(left, n, 1u << (n - 1));
         expect_size(fair, n, n + 1);
         expect_size(Implies(fair, G(Implies(P(n), F(P(n + 1))))), n + 2, n + 4);
     }
@@ -394,6 +395,46 @@ static void test_no_cliff(void **state)
         expect_size(G(Implies(P(0), soon)), 2, n);
     }
     pt_fpool_release(&pool);
+}
+
+/* A random combination of G F and F G of boolean formulas, and now and then of something else. */
+static pt_formula random_fairness(uint32_t size, uint32_t props)
+{
+    if (size > 1) {
+        uint32_t left = 1 + random_below(size - 1);
+        pt_formula f = random_fairness(left, props), g = random_fairness(size - left, props);
+        return random_below(2) ? And(f, g) : Or(f, g);
+    }
+    pt_formula p = random_below(2) ? P(random_below(props)) : Not(P(random_below(props)));
+    pt_formula q = P(random_below(props)), inner = random_below(3) ? p : random_below(2) ? And(p, q) : Or(p, q);
+    if (random_below(12) == 0)
+        return G(Implies(inner, F(P(random_below(props)))));
+    return random_below(2) ? G(F(inner)) : F(G(inner));
+}
+
+static void test_fairness(void **state)
+{
+    (void)state;
+    struct pt_fpool pool;
+    pt_fpool_init(&pool);
+    in = &pool;
+    random_state = 19;
+    /* (G F p1 or F G p2) and ... (G F pn or F G pn+1), of which Babiak's ltl3ba has 177 states with n = 7. */
+    pt_formula chain = Or(G(F(P(0))), F(G(P(1))));
+    for (uint32_t i = 1; i < 7; i++)
+        chain = And(chain, Or(G(F(P(i))), F(G(P(i + 1)))));
+    expect_size(chain, 8, 144);
+    pt_fpool_release(&pool);
+    for (uint32_t round = 0; round < 2000; round++) {
+        pt_fpool_init(&pool);
+        uint32_t props = 1 + random_below(PROPS);
+        pt_formula f = random_fairness(1 + random_below(9), props);
+        struct pt_automaton *aut = translate(&pool, f, props);
+        check_shape(aut);
+        check_words(&pool, f, aut, props, 40);
+        pt_automaton_free(aut);
+        pt_fpool_release(&pool);
+    }
 }
 
 /* One formula as the language reads it; returns the size of its automaton. */
@@ -632,7 +673,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_print),           cmocka_unit_test(test_literature),
         cmocka_unit_test(test_random_formulas), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_no_cliff),
+        cmocka_unit_test(test_no_cliff),        cmocka_unit_test(test_fairness),
         cmocka_unit_test(test_patterns),        cmocka_unit_test(test_many_propositions),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_deterministic_output),
         cmocka_unit_test(test_bad_prefixes),

@@ -13,12 +13,15 @@
 #include "base/mem.h"
 #include "logic/automaton/convert.h"
 #include "logic/ltl/choices.h"
+#include "logic/ltl/fairness.h"
 #include "logic/ltl/tgba.h"
 
 enum {
     NODE_LIMIT = 1 << 22,     /* BDD nodes of a construction */
     MAX_DEPTH = 1000,         /* nesting of formulas; the simplifier is recursive */
     SMALL = 100,              /* states (times marks) up to which further variants are worth their time */
+    FEW_STATES = 16,          /* up to which the tableau of a fairness formula may lead to fewer, and is small, */
+    FEW_PROPS = 8,            /* with so many propositions */
     MANY_EDGES = 500,         /* and edges */
     WEAK_LIMIT = 1 << 13,     /* sets of states of a language that is known to be an obligation */
     WEAK_TRY_LIMIT = 1 << 10, /* and of one that may be none */
@@ -128,22 +131,94 @@ static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, const struct pt_t
     return weak;
 }
 
-/* The smallest automaton found, or NULL past a limit. */
-static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+/* Of the tableau: the smallest automaton found is kept in *best. */
+static void construct_by_tableau(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit,
+                                 struct pt_tgba **best)
 {
     struct pt_tgba *tgba = prop_count > MANY_PROPS ? pt_tgba_by_choices(pool, f, state_limit) : NULL;
     if (!tgba)
         tgba = pt_tgba_of_ltl(pool, f, state_limit);
     if (!tgba)
-        return NULL;
+        return;
     pt_tgba_prune(tgba);
-    struct pt_tgba *best = weak_of(pool, f, tgba);
+    struct pt_tgba *weak = weak_of(pool, f, tgba);
     /* A large tableau whose weak automaton is no larger: no reduction would be likely to pay. */
-    if (!best || tgba->state_count <= SMALL || best->state_count > tgba->state_count) {
+    bool pays = !weak || tgba->state_count <= SMALL || weak->state_count > tgba->state_count;
+    offer(best, weak);
+    if (pays) {
         tgba = pt_tgba_reduce(tgba);
-        offer_orders(&best, tgba, state_limit);
+        offer_orders(best, tgba, state_limit);
     }
     pt_tgba_free(tgba);
+}
+
+static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit);
+
+/* Both automata's runs: a new initial state begins as either. They are freed. */
+static struct pt_tgba *unite(struct pt_tgba *a, struct pt_tgba *b)
+{
+    const struct pt_tgba *parts[2] = {a, b};
+    struct pt_tgba *both = pt_tgba_new(a->bdds, 1 + a->state_count + b->state_count, 0, 1);
+    both->state_based = true;
+    for (uint32_t i = 0, first = 1; i < 2; first += parts[i++]->state_count)
+        for (uint32_t k = 0; k < parts[i]->edge_count; k++) {
+            const struct pt_tedge *e = &parts[i]->edges[k];
+            pt_tgba_add(both, first + e->src, first + e->dst, e->label, e->marks);
+            if (e->src == parts[i]->initial)
+                pt_tgba_add(both, 0, first + e->dst, e->label, 0);
+        }
+    bool fits = pt_tgba_finish(both); /* the labels are as they were */
+    assert(fits);
+    pt_tgba_free(a);
+    pt_tgba_free(b);
+    return both;
+}
+
+/*
+ * Formulas that are fairness formulas, or such a one `or` something else, as `fair -> f` is: no tableau is made of the
+ * fairness. NULL: it is none, or past a limit.
+ */
+static struct pt_tgba *construct_fair(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+{
+    struct pt_ltl_node n = pool->nodes[f];
+    struct pt_tgba *whole = pt_tgba_of_fairness(pool, f, state_limit), *fair = NULL;
+    if (whole || n.op != PT_LTL_OR)
+        return whole;
+    pt_ltl *rest = pt_xmalloc(n.b * sizeof *rest), *fairs = pt_xmalloc(n.b * sizeof *fairs);
+    uint32_t rest_count = 0, fair_count = 0;
+    for (uint32_t i = 0; i < n.b; i++) {
+        pt_ltl kid = pool->kids[n.a + i];
+        struct pt_tgba *one = pt_tgba_of_fairness(pool, kid, state_limit);
+        if (one)
+            fairs[fair_count++] = kid;
+        else
+            rest[rest_count++] = kid;
+        pt_tgba_free(one);
+    }
+    if (fair_count > 0 && rest_count > 0) {
+        fair = pt_tgba_of_fairness(pool, pt_ltl_or(pool, fairs, fair_count), state_limit);
+        struct pt_tgba *other =
+            fair ? construct(pool, pt_ltl_or(pool, rest, rest_count), prop_count, state_limit) : NULL;
+        if (other) {
+            fair = unite(fair, other);
+        } else {
+            pt_tgba_free(fair);
+            fair = NULL;
+        }
+    }
+    free(rest);
+    free(fairs);
+    return fair;
+}
+
+/* The smallest automaton found, or NULL past a limit. */
+static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+{
+    struct pt_tgba *best = construct_fair(pool, f, prop_count, state_limit);
+    if (best)
+        best = pt_tgba_reduce(best);
+    if (!best || (best->state_count <= FEW_STATES && prop_count <= FEW_PROPS))
+        construct_by_tableau(pool, f, prop_count, state_limit, &best);
     if (best)
         pt_tgba_set_idle_marks(best, false);
     return best;

@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_STATES = 1 << 10, MAX_EDGES = 1 << 15, SCRATCH_NODES = 1 << 18, MAX_LEAVES = 1 << 11 };
+enum { MAX_STATES = 1 << 10, MAX_EDGES = 1 << 15, SCRATCH_NODES = 1 << 18, MAX_LEAVES = 1 << 11, FEW_PROPS = 8 };
 
 /* Variables: the missing marks, "is initial", "is not accepting", the classes. */
 enum { VAR_MARKS = PT_TGBA_VARS, VAR_INITIAL = VAR_MARKS + 64, VAR_REJECTS, VAR_CLASSES };
@@ -255,7 +255,17 @@ static struct pt_tgba *simulate(const struct pt_tgba *tgba, bool backward)
     return out;
 }
 
-/* One direction. False, and *tgba is as it was, when the work would be too large. */
+/* Narrower labels alone may help the next turn, but where edges of one state read many different propositions, they
+ * make its next signature exponential: `wait, or go on to i` becomes `wait, or go on to i when p_i`. */
+static bool reads_few(const struct pt_tgba *tgba)
+{
+    uint64_t propositions = 0;
+    for (uint32_t i = 0; i < tgba->edge_count; i++)
+        propositions |= pt_bdd_support(tgba->bdds, tgba->edges[i].label);
+    return __builtin_popcountll(propositions) <= FEW_PROPS;
+}
+
+/* One direction. False, and *tgba is as it was, when the work would be too large, or nothing is gained. */
 static bool simulate_in_scratch(struct pt_tgba **tgba, bool backward)
 {
     if ((*tgba)->state_count > MAX_STATES || (*tgba)->edge_count > MAX_EDGES)
@@ -269,9 +279,12 @@ static bool simulate_in_scratch(struct pt_tgba **tgba, bool backward)
     pt_bdds_free(scratch);
     if (!result)
         return false;
-    pt_tgba_free(*tgba);
-    *tgba = result;
-    return true;
+    bool kept =
+        reads_few(*tgba) || result->state_count < (*tgba)->state_count || result->edge_count < (*tgba)->edge_count;
+    pt_tgba_free(kept ? *tgba : result);
+    if (kept)
+        *tgba = result;
+    return kept;
 }
 
 /* Both directions in turn until neither removes a state or an edge. */
