@@ -142,6 +142,7 @@ static void construct_by_tableau(struct pt_ltls *pool, pt_ltl f, uint32_t prop_c
         return;
     pt_tgba_prune(tgba);
     struct pt_tgba *weak = weak_of(pool, f, tgba);
+    pool->limit[0] = '\0'; /* that of the negation does not matter */
     /* A large tableau whose weak automaton is no larger: no reduction would be likely to pay. */
     bool pays = !weak || tgba->state_count <= SMALL || weak->state_count > tgba->state_count;
     offer(best, weak);
@@ -277,9 +278,10 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
     enum pt_status status = PT_OK;
     if (best && best->state_count <= state_limit)
         *ret_aut = export(best, props, prop_count);
+    else if (best || !ltls.limit[0])
+        status = pt_err_set(err, PT_ELIMIT, "the formula's automaton needs more than %u states", state_limit);
     else
-        status = pt_err_set(err, PT_ELIMIT, "the formula's automaton needs more than %u states, or too much memory",
-                            state_limit);
+        status = pt_err_set(err, PT_ELIMIT, "the formula's automaton needs %s", ltls.limit);
     pt_tgba_free(best);
     pt_ltls_release(&ltls);
     pt_bdds_free(bdds);

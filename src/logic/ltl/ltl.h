@@ -52,6 +52,7 @@ struct pt_ltls {
     size_t kid_count, kid_cap;
     struct pt_unique unique;
     struct pt_map64 implied; /* (f, g) to whether f syntactically implies g */
+    char limit[80];          /* what the last tableau needed too much of: "more than 64 ..." */
 };
 
 void pt_ltls_init(struct pt_ltls *pool, struct pt_bdds *bdds);

@@ -12,6 +12,7 @@
  */
 #include "logic/ltl/tgba.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -286,6 +287,21 @@ static struct pt_tgba *to_tgba(struct tableau *t)
     return tgba;
 }
 
+/* Says which limit was reached: only that of decision diagrams leaves no trace here. */
+static void note_limit(struct tableau *t)
+{
+    char *text = t->pool->limit;
+    size_t size = sizeof t->pool->limit;
+    if (t->mark_count > MAX_MARKS)
+        (void)snprintf(text, size, "more than %d operators that promise something (until, eventually)", MAX_MARKS);
+    else if (t->edge_count >= MAX_EDGES)
+        (void)snprintf(text, size, "more than %d edges", MAX_EDGES);
+    else if (t->state_count >= t->state_limit)
+        (void)snprintf(text, size, "more than %u states", t->state_limit);
+    else
+        (void)snprintf(text, size, "decision diagrams that are too large");
+}
+
 struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t state_limit)
 {
     struct tableau t = {.pool = pool, .bdds = pool->bdds, .state_limit = state_limit};
@@ -296,6 +312,8 @@ struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t st
     for (uint32_t s = 0; s < t.state_count && fits; s++)
         fits = expand_state(&t, s);
     struct pt_tgba *tgba = fits && t.mark_count <= MAX_MARKS ? to_tgba(&t) : NULL;
+    if (!tgba)
+        note_limit(&t);
     pt_map64_release(&t.var_of);
     pt_map64_release(&t.step_of);
     pt_map64_release(&t.state_of);
