@@ -161,10 +161,8 @@ pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uin
 {
     lat_counts(l, l->layout, key, w->counts);
     lat_values_of(l, w->counts, l->joint_vars, l->joint_count, w->values);
-    pthread_mutex_lock(&l->sets.lock);
-    pt_letter letter = pt_monitor_apply_joint(l->monitor, before, effect, w->values);
-    pthread_mutex_unlock(&l->sets.lock);
-    return letter;
+    uint32_t joint = pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
+    return pt_sets_apply(&l->sets, &w->cache, pt_sets_apply(&l->sets, &w->cache, before, effect), joint);
 }
 
 /* Takes event `index` of the field from cut i of `from`, which enables it, and merges the result into `to`. */

@@ -55,6 +55,8 @@ void pt_worker_cache_init(struct pt_worker_cache *cache)
     cache_resize(&cache->merge, PT_CACHE_FIRST_BITS);
     cache_resize(&cache->apply, PT_CACHE_FIRST_BITS);
     cache_resize(&cache->event, PT_CACHE_FIRST_BITS);
+    for (uint32_t i = 0; i < PT_JOINT_LINES; i++)
+        cache->joints[i].effect = PT_NONE;
 }
 
 void pt_worker_cache_release(struct pt_worker_cache *cache)
@@ -151,4 +153,16 @@ pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t ev
     pt_letter result = pt_monitor_with_event(sets->monitor, letter, event);
     pthread_mutex_unlock(&sets->lock);
     return result;
+}
+
+uint32_t pt_sets_joint(struct pt_sets *sets, struct pt_worker_cache *cache, struct pt_joint joint)
+{
+    uint64_t hash = (joint.bits ^ joint.unknown << 7) * 0x9e3779b97f4a7c15ULL;
+    struct pt_joint_line *line = &cache->joints[hash >> 58]; /* of PT_JOINT_LINES */
+    if (line->effect != PT_NONE && line->joint.bits == joint.bits && line->joint.unknown == joint.unknown)
+        return line->effect;
+    pthread_mutex_lock(&sets->lock);
+    *line = (struct pt_joint_line){joint, pt_monitor_joint_effect(sets->monitor, joint)};
+    pthread_mutex_unlock(&sets->lock);
+    return line->effect;
 }

@@ -36,8 +36,13 @@ struct pt_cache {
     uint32_t shift;  /* of a 64-bit hash: to the number of a line */
     uint32_t misses; /* since it grew */
 };
+enum { PT_JOINT_LINES = 64 };
 struct pt_worker_cache {
     struct pt_cache step, merge, apply, event;
+    struct pt_joint_line {
+        struct pt_joint joint;
+        uint32_t effect; /* PT_NONE: none here yet */
+    } joints[PT_JOINT_LINES];
 };
 
 void pt_sets_init(struct pt_sets *sets, struct pt_monitor *monitor);
@@ -57,6 +62,8 @@ pt_set pt_sets_step_slow(struct pt_sets *sets, pt_set set, pt_letter letter);
 pt_set pt_sets_union_slow(struct pt_sets *sets, pt_set a, pt_set b);
 pt_letter pt_sets_apply_slow(struct pt_sets *sets, pt_letter letter, uint32_t effect);
 pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t event);
+/* The effect that an evaluation of the atoms over several variables amounts to. */
+uint32_t pt_sets_joint(struct pt_sets *sets, struct pt_worker_cache *cache, struct pt_joint joint);
 
 static inline struct pt_cache_line *pt_cache_line(const struct pt_cache *cache, uint64_t key)
 {

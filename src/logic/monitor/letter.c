@@ -76,18 +76,28 @@ pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effe
     return letter_intern(m, l);
 }
 
+struct pt_joint pt_monitor_eval_joint(const struct pt_monitor *m, const struct pt_value *values)
+{
+    struct letter l = {0, 0};
+    for (uint32_t i = 0; i < m->property->atom_count; i++)
+        if (m->property->atoms[i].var_count > 1)
+            pt_monitor_eval_atom(&m->property->atoms[i], i, values, &l);
+    return (struct pt_joint){l.bits, l.unknown};
+}
+
+uint32_t pt_monitor_joint_effect(struct pt_monitor *m, struct pt_joint joint)
+{
+    struct effect effect = {0, joint.bits, joint.unknown};
+    for (uint32_t i = 0; i < m->property->atom_count; i++)
+        if (m->property->atoms[i].var_count > 1)
+            effect.mask |= (uint64_t)1 << i;
+    return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);
+}
+
 pt_letter pt_monitor_apply_joint(struct pt_monitor *m, pt_letter letter, uint32_t effect, const struct pt_value *values)
 {
-    struct letter l = *pt_monitor_letter_of(m, pt_monitor_apply(m, letter, effect));
-    for (uint32_t i = 0; i < m->property->atom_count; i++) {
-        const struct pt_atom *atom = &m->property->atoms[i];
-        if (atom->var_count < 2)
-            continue;
-        l.bits &= ~((uint64_t)1 << i);
-        l.unknown &= ~((uint64_t)1 << i);
-        pt_monitor_eval_atom(atom, i, values, &l);
-    }
-    return letter_intern(m, l);
+    uint32_t joint = pt_monitor_joint_effect(m, pt_monitor_eval_joint(m, values));
+    return pt_monitor_apply(m, pt_monitor_apply(m, letter, effect), joint);
 }
 
 uint64_t pt_monitor_letter_bits(const struct pt_monitor *m, pt_letter letter)

@@ -52,6 +52,12 @@ uint32_t pt_monitor_effect(struct pt_monitor *monitor, uint32_t var, struct pt_v
 pt_letter pt_monitor_apply(struct pt_monitor *monitor, pt_letter letter, uint32_t effect);
 pt_letter pt_monitor_apply_joint(struct pt_monitor *monitor, pt_letter letter, uint32_t effect,
                                  const struct pt_value *values);
+/* That evaluation by itself, which several threads may do at once, and the effect that it amounts to. */
+struct pt_joint {
+    uint64_t bits, unknown; /* the atoms over several variables that are true, that have no value */
+};
+struct pt_joint pt_monitor_eval_joint(const struct pt_monitor *monitor, const struct pt_value *values);
+uint32_t pt_monitor_joint_effect(struct pt_monitor *monitor, struct pt_joint joint);
 pt_letter pt_monitor_with_event(struct pt_monitor *monitor, pt_letter letter, uint32_t event);
 /* The atoms that are true in a letter of a property, as a bit set. */
 uint64_t pt_monitor_letter_bits(const struct pt_monitor *monitor, pt_letter letter);
