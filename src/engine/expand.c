@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 #include "engine/lattice_impl.h"
 
@@ -307,9 +308,10 @@ struct lat_pool {
     unsigned count; /* besides the caller */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    uint64_t round; /* guarded by lock: a new value is a new job */
-    unsigned busy;
-    bool quit;
+    _Atomic uint64_t round; /* changed with the lock: a new value is a new job */
+    _Atomic unsigned busy;
+    _Atomic bool quit;
+    uint32_t spins; /* looks at the next job, or for the end of this one, before going to sleep */
     struct lat_level *from, *to;
     _Atomic uint32_t next_part;
     struct pt_lattice *lattice;
@@ -327,27 +329,53 @@ static void work(struct lat_pool *pool, struct lat_worker *w)
         expand_part(pool->lattice, w, pool->from, pool->to, part);
 }
 
+enum { SPINS = 4000 };
+#define PT_NO_ROUND UINT64_MAX
+
+static inline void pause_briefly(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Levels follow each other in less time than a thread takes to wake up, so who has nothing to do looks on for a while:
+ * for a worker, whether there is a new round, for the caller (seen is PT_NO_ROUND), whether all are done. */
+static bool look_on(struct lat_pool *pool, uint64_t seen)
+{
+    for (uint32_t i = 0; i < pool->spins; i++) {
+        bool come = seen == PT_NO_ROUND ? atomic_load_explicit(&pool->busy, memory_order_acquire) == 0
+                                        : atomic_load_explicit(&pool->round, memory_order_acquire) != seen;
+        if (come)
+            return true;
+        pause_briefly();
+    }
+    return false;
+}
+
 static void *worker_main(void *argument)
 {
     struct start start = *(struct start *)argument;
     struct lat_pool *pool = start.pool;
     uint64_t seen = 0;
     free(argument);
-    pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (pool->round == seen && !pool->quit)
-            pthread_cond_wait(&pool->work, &pool->lock);
-        if (pool->quit)
-            break;
+        if (!look_on(pool, seen)) {
+            pthread_mutex_lock(&pool->lock);
+            while (pool->round == seen)
+                pthread_cond_wait(&pool->work, &pool->lock);
+            pthread_mutex_unlock(&pool->lock);
+        }
         seen = pool->round;
-        pthread_mutex_unlock(&pool->lock);
+        if (pool->quit)
+            return NULL;
         work(pool, &pool->lattice->workers[start.worker]);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0)
+        if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) {
+            pthread_mutex_lock(&pool->lock); /* the caller looks at `busy` with the lock before it sleeps */
             pthread_cond_signal(&pool->done);
+            pthread_mutex_unlock(&pool->lock);
+        }
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
 }
 
 static struct lat_pool *pool_new(struct pt_lattice *l)
@@ -357,6 +385,7 @@ static struct lat_pool *pool_new(struct pt_lattice *l)
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
+    pool->spins = l->options->jobs <= (unsigned)get_nprocs() ? SPINS : 0;
     pool->threads = pt_xcalloc(l->options->jobs, sizeof *pool->threads);
     for (unsigned i = 1; i < l->options->jobs; i++) {
         struct start *start = pt_xmalloc(sizeof *start);
@@ -377,6 +406,7 @@ void lat_pool_free(struct pt_lattice *l)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->quit = true;
+    pool->round++;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->count; i++)
@@ -403,7 +433,7 @@ void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *
     if (!l->pool)
         l->pool = pool_new(l);
     struct lat_pool *pool = l->pool;
-    pthread_mutex_lock(&pool->lock); /* publishes from and to; pairs with the workers' lock */
+    pthread_mutex_lock(&pool->lock); /* for those who sleep; others learn of from and to by the new round */
     pool->from = from;
     pool->to = to;
     atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
@@ -412,6 +442,8 @@ void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     work(pool, &l->workers[0]);
+    if (look_on(pool, PT_NO_ROUND))
+        return;
     pthread_mutex_lock(&pool->lock);
     while (pool->busy)
         pthread_cond_wait(&pool->done, &pool->lock);
