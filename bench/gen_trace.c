@@ -1,15 +1,16 @@
 /*
  * Makes a legal trace to measure with, the same one for the same options:
  *
- *   gen_trace --threads N --events M --vars K --seed S [--relevant-percent P] [--independent] [--locked] [--binary] >
- * FILE
+ *   gen_trace --threads N --events M --vars K --seed S [--relevant-percent P] [--independent] [--locked] [--nested]
+ *             [--binary] > FILE
  *
  * T1 forks T2 to TN, all of them act in random turns, T1 joins them. P percent of their events (default 10) are writes
  * of x1 to xN, each thread its own: take these as what a property names. The others are background on the variables v0
  * to v(K-1): sections of 1 to 4 accesses under the variable's lock, and now and then an access without it. With
  * --independent a thread's background is its own as well, so that threads are ordered by fork and join alone. With
  * --locked every access of the background is under its lock, and a thread's turn goes on to the end of its section, so
- * that nothing races.
+ * that nothing races. With --nested every fourth section has a second lock inside, that of the number beside: N threads
+ * make some 4 N (N - 1) patterns of two threads that take two locks in both orders.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -23,7 +24,7 @@ enum { LOCKS = 8, PLACES = 64, MAX_THREADS = 4096 };
 
 struct generator {
     unsigned long threads, events, vars, relevant_percent;
-    bool independent, locked;
+    bool independent, locked, nested;
     const struct pt_format *format;
     uint64_t random;
     struct pt_names names;
@@ -34,6 +35,8 @@ struct generator {
     struct section {
         unsigned left; /* accesses until its release; 0: outside */
         unsigned lock;
+        unsigned inner; /* a lock inside it plus 1, 0: none */
+        bool entered;   /* that was taken */
         unsigned long var;
     } sections[MAX_THREADS];
     int64_t counter[MAX_THREADS];
@@ -111,7 +114,15 @@ static void background(struct generator *g, unsigned long thread)
 {
     struct section *section = &g->sections[thread];
     const uint32_t *locks = g->lock_ids[g->independent ? thread : 0];
-    if (section->left == 1) {
+    bool inside = section->left && section->inner;
+    if (inside && section->entered == (section->left == 1)) {
+        section->entered = !section->entered;
+        emit(g, thread, section->entered ? PT_OP_ACQ : PT_OP_REL, locks[section->inner - 1], (struct pt_value){0});
+        if (!section->entered) {
+            g->holder[section->inner - 1] = 0;
+            section->inner = 0;
+        }
+    } else if (section->left == 1) {
         section->left = 0;
         if (!g->independent)
             g->holder[section->lock] = 0;
@@ -126,9 +137,13 @@ static void background(struct generator *g, unsigned long thread)
             access_var(g, thread, var);
             return;
         }
-        *section = (struct section){2 + (unsigned)below(g, 4), lock, var};
+        *section = (struct section){.left = 2 + (unsigned)below(g, 4), .lock = lock, .var = var};
         if (!g->independent)
             g->holder[lock] = (unsigned)thread + 1;
+        if (g->nested && below(g, 4) == 0 && !g->holder[lock ^ 1]) {
+            section->inner = (lock ^ 1) + 1;
+            g->holder[lock ^ 1] = (unsigned)thread + 1;
+        }
         emit(g, thread, PT_OP_ACQ, locks[lock], (struct pt_value){0});
     }
 }
@@ -172,15 +187,11 @@ static unsigned long number(const char *text, unsigned long least, unsigned long
 static void parse_options(struct generator *g, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'},
-        {"events", required_argument, NULL, 'e'},
-        {"vars", required_argument, NULL, 'v'},
-        {"seed", required_argument, NULL, 's'},
-        {"binary", no_argument, NULL, 'b'},
-        {"relevant-percent", required_argument, NULL, 'r'},
-        {"independent", no_argument, NULL, 'i'},
-        {"locked", no_argument, NULL, 'l'},
-        {NULL, 0, NULL, 0},
+        {"threads", required_argument, NULL, 't'}, {"events", required_argument, NULL, 'e'},
+        {"vars", required_argument, NULL, 'v'},    {"seed", required_argument, NULL, 's'},
+        {"binary", no_argument, NULL, 'b'},        {"relevant-percent", required_argument, NULL, 'r'},
+        {"independent", no_argument, NULL, 'i'},   {"locked", no_argument, NULL, 'l'},
+        {"nested", no_argument, NULL, 'n'},        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
@@ -199,6 +210,8 @@ static void parse_options(struct generator *g, int argc, char **argv)
             g->independent = true;
         else if (c == 'l')
             g->locked = true;
+        else if (c == 'n')
+            g->nested = true;
         else
             exit(2);
     }

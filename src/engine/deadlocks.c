@@ -75,6 +75,7 @@ static void release_run(struct deadlocks *d)
     pt_patterns_end(&d->patterns); /* large pieces are not the pool's */
     pt_trf_end(&d->trf);
     pt_log_release(&d->log);
+    pt_witnesses_release(&d->witnesses);
     pt_meeting_end(&d->meeting);
     free(d->cycles);
     free(d->threads);
@@ -272,8 +273,22 @@ static void find_observed(struct deadlocks *d)
     free(path);
 }
 
+/* Deadlocks of the order `sync`, whose runs are played together. */
+static void report_some(struct deadlocks *d, const struct deadlocks_cycle *const *cycles, uint32_t count)
+{
+    bool possible[PT_REPLAYS];
+    pt_deadlocks_replay_some(d, cycles, count, possible);
+    for (uint32_t i = 0; i < count; i++)
+        if (possible[i])
+            pt_deadlocks_tell(d, cycles[i], cycles[i]->at, "sync", cycles[i]->ideal, cycles[i]->ideal);
+        else
+            d->run.unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
+}
+
 static void find_predicted(struct deadlocks *d)
 {
+    const struct deadlocks_cycle *some[PT_REPLAYS];
+    uint32_t count = 0;
     if (!d->cycle_count && !d->spans)
         return;
     for (uint32_t i = 0; d->spans && i < d->patterns.buckets; i++)
@@ -285,8 +300,11 @@ static void find_predicted(struct deadlocks *d)
     for (uint32_t i = 0; i < d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &d->cycles[i];
         pt_deadlocks_close(d, cycle);
-        if (cycle->possible && !pt_deadlocks_predicted(d, cycle, cycle->at, "sync", cycle->ideal, cycle->ideal)) {
-            d->run.unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
+        if (cycle->possible)
+            some[count++] = cycle;
+        if (count == PT_REPLAYS || (count && i + 1 == d->cycle_count)) {
+            report_some(d, some, count);
+            count = 0;
         }
     }
 }

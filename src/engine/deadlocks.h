@@ -14,6 +14,7 @@
 #include "engine/meeting.h"
 #include "engine/races.h"
 #include "predict/replay.h"
+#include "predict/replays.h"
 #include "predict/slices.h"
 #include "predict/trf.h"
 #include "trace/event.h"
@@ -86,8 +87,8 @@ struct deadlocks {
     size_t peak;
 
     struct pt_finding *finding;
-    uint32_t witness_count; /* of findings that have one */
-    struct pt_map64 known;  /* indices of findings, by their places and locks */
+    struct pt_witnesses witnesses;
+    struct pt_map64 known; /* indices of findings, by their places and locks */
 };
 
 /* An acquire while the thread has these locks, of which another one has one for it until it has ended; NULL: none.
@@ -118,11 +119,13 @@ void pt_deadlocks_forget(struct deadlocks *d, const uint64_t *known);
  * nothing with the closure. */
 bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle *cycle, const uint64_t *first,
                          const uint64_t *upto);
-/* The pattern is a deadlock, at these instances, in that order and after that run (struct pt_replay_run). False: it is
- * not, by the replay. */
-bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle,
-                            const struct deadlocks_instance *at, const char *order, const uint64_t *first,
-                            const uint64_t *upto);
+/* The same of some, PT_REPLAYS at most, and the runs that pt_deadlocks_close has found for them. */
+void pt_deadlocks_replay_some(const struct deadlocks *d, const struct deadlocks_cycle *const *cycles, uint32_t count,
+                              bool *ret_possible);
+/* The pattern is a deadlock, at these instances, in that order and after that run (struct pt_replay_run), which was
+ * played. */
+void pt_deadlocks_tell(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at,
+                       const char *order, const uint64_t *first, const uint64_t *upto);
 /* The same, after the run that the meeting has found. */
 void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at);
 /* Patterns that no run with the same order of locks gets to. */

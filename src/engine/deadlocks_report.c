@@ -140,11 +140,7 @@ static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uin
 static void add_witness(struct deadlocks *d, struct pt_finding *f, const uint64_t *first, const uint64_t *upto)
 {
     const struct pt_replay_run run = {first, upto, d->trf.thread_count};
-    if (d->witness_count == PT_WITNESSES_MAX)
-        f->witness_lost = true;
-    else
-        pt_predict_witness(f, d->names, &d->log, &run);
-    d->witness_count += !f->witness_lost;
+    pt_predict_witness(&d->witnesses, f, d->names, &d->log, &run);
 }
 
 static struct pt_lock_use *list_held(const struct pt_acquire *a)
@@ -194,19 +190,16 @@ static struct side *list_sides(const struct deadlocks_cycle *cycle, const struct
     return sides;
 }
 
-bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle,
-                            const struct deadlocks_instance *at, const char *order, const uint64_t *first,
-                            const uint64_t *upto)
+void pt_deadlocks_tell(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at,
+                       const char *order, const uint64_t *first, const uint64_t *upto)
 {
     struct side *sides = list_sides(cycle, at);
-    bool possible = pt_deadlocks_replay(d, cycle, first, upto);
-    if (possible && !is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
+    if (!is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
         struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
         if (f)
             add_witness(d, f, first, upto);
     }
     release_sides(sides, cycle->count);
-    return possible;
 }
 
 void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at)
@@ -215,11 +208,8 @@ void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, 
     struct pt_finding *f = is_known(d, sides, cycle->count, PT_HOW_PREDICTED)
                                ? NULL
                                : add(d, sides, cycle->count, PT_HOW_PREDICTED, "values");
-    if (f && d->witness_count == PT_WITNESSES_MAX)
-        f->witness_lost = true;
-    else if (f)
-        pt_meeting_witness(&d->meeting, f);
-    d->witness_count += f && !f->witness_lost;
+    if (f)
+        pt_meeting_witness(&d->meeting, &d->witnesses, f);
     release_sides(sides, cycle->count);
 }
 

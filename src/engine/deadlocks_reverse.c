@@ -88,7 +88,9 @@ static bool try(struct reverse *r, const struct deadlocks_cycle *cycle)
             pt_trf_include(r->upto, cycle->members[i]->thread, instance->number - 1, instance->plain);
         }
         found = pt_slices_find(&r->trf, &r->d->log, targets, cycle->count, pull, r->first, r->upto, &r->effort) &&
-                pt_deadlocks_predicted(r->d, cycle, at, "values", r->first, r->upto);
+                pt_deadlocks_replay(r->d, cycle, r->first, r->upto);
+        if (found)
+            pt_deadlocks_tell(r->d, cycle, at, "values", r->first, r->upto);
     }
     return found;
 }

@@ -52,6 +52,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
 static void release_run(struct lifetimes *l)
 {
     pt_log_release(&l->log);
+    pt_witnesses_release(&l->witnesses);
     free(l->values);
     free(l->vars);
     free(l->reads);

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "engine/check.h"
 #include "engine/full_run.h"
+#include "engine/predict.h"
 #include "engine/races.h"
 #include "predict/precede.h"
 
@@ -56,7 +57,7 @@ struct lifetimes {
 
     struct pt_finding *finding;
     struct pt_map64 known; /* indices of findings, by what and where */
-    uint32_t witness_count;
+    struct pt_witnesses witnesses;
 };
 
 /* An event with what it needs. */

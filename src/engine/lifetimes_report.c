@@ -103,14 +103,10 @@ static void fill_witness(struct life_scan *s, struct pt_finding *f, const struct
 {
     struct lifetimes *l = s->l;
     f->order = s->trf.plain || way == LIFE_LAST ? "values" : "sync";
-    if (l->witness_count == PT_WITNESSES_MAX)
-        f->witness_lost = true;
-    else
-        pt_predict_witness(f, l->names, &l->log, &replay->run);
+    pt_predict_witness(&l->witnesses, f, l->names, &l->log, &replay->run);
     if (way == LIFE_LAST)
         pt_predict_last(f, l->names, &pair->other->event);
     pt_predict_last(f, l->names, &pair->use->event);
-    l->witness_count += !f->witness_lost;
 }
 
 /* What was predicted before, the recorded run itself has later on. */

@@ -84,8 +84,10 @@ bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t coun
     return end == PT_WIDE_VIOLATED;
 }
 
-void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)
+void pt_meeting_witness(const struct pt_meeting *m, struct pt_witnesses *witnesses, struct pt_finding *f)
 {
+    if (!pt_witnesses_room(witnesses, f))
+        return;
     f->witness_lost = m->run_count > PT_WITNESS_MAX;
     if (f->witness_lost)
         return;
@@ -104,4 +106,5 @@ void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)
             f->schedule[f->schedule_count++] = *step;
     }
     pt_unguarded_free(unguarded);
+    witnesses->count++;
 }

@@ -6,6 +6,7 @@
 #define PT_ENGINE_MEETING_H
 
 #include "engine/check.h"
+#include "engine/predict.h"
 
 struct pt_wide_log;
 struct pt_meeting {
@@ -27,7 +28,8 @@ size_t pt_meeting_bytes(const struct pt_meeting *meeting);
 /* The events by their numbers among those of threads, from 1. True: there is a possible run after which all are next,
  * and it was played. False: there is none, or none was found in the check's effort. */
 bool pt_meeting_find(struct pt_meeting *meeting, const uint64_t *events, uint32_t count);
-/* The run becomes the finding's witness, with its schedule; witness_lost: it is too long. */
-void pt_meeting_witness(const struct pt_meeting *meeting, struct pt_finding *finding);
+/* The run becomes the finding's witness, one of these, with its schedule; witness_lost: it is too long, or one too
+ * many. */
+void pt_meeting_witness(const struct pt_meeting *meeting, struct pt_witnesses *witnesses, struct pt_finding *finding);
 
 #endif

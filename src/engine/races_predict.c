@@ -4,10 +4,10 @@
  * variables that may have one (races_guarded.c). Pairs of places that the recorded run has a race at are left to that;
  * of the others each becomes a finding with the run that leads there as its witness.
  *
- * Guarantee: a race is reported only after predict/replay.c has played its run, at the end of which both accesses must
- * be next. Cost: a few bytes for each event (predict/log.c); where some variable may have a race that of predict/trf.c
- * for each event and of predict/syncp.c for accesses of such variables; and two passes over the events for each
- * finding.
+ * Guarantee: a race is reported only after predict/replays.c, or where sections change places predict/replay.c, has
+ * played its run, at the end of which both accesses must be next. Cost: a few bytes for each event (predict/log.c);
+ * where some variable may have a race that of predict/trf.c for each event and of predict/syncp.c for accesses of such
+ * variables; a pass over the events for every 64 findings, and one for each that has a witness.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +100,7 @@ void pt_races_predict_free(struct races_predict *p)
     pt_vec_drop(&p->memory, p->steps[1]);
     pt_trf_end(&p->trf);
     pt_log_release(&p->log);
+    pt_witnesses_release(&p->witnesses);
     pt_meeting_end(&p->meeting);
     pt_map64_release(&p->index);
     pt_races_memory_release(&p->pool);
@@ -204,12 +205,12 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
     return side;
 }
 
-/* Whether the run ends where the two accesses are next. */
-static bool is_race(const struct pt_replay *replay, const struct races_predicted *race)
+/* Whether the two accesses, which are next after a run, are the race's. */
+static bool is_race(const uint64_t *upto, const struct races_predicted *race, const struct pt_log_event *one,
+                    const struct pt_log_event *other)
 {
-    const struct pt_log_event *one = pt_replay_next(replay, race->first), *other = pt_replay_next(replay, race->second);
-    return one && other && replay->taken[race->first] + 1 == race->first_number &&
-           replay->taken[race->second] + 1 == race->second_number && one->thread != other->thread &&
+    return one && other && upto[race->first] + 1 == race->first_number &&
+           upto[race->second] + 1 == race->second_number && one->thread != other->thread &&
            (pt_op_writes(one->op) || one->op == PT_OP_FREE || pt_op_writes(other->op) || other->op == PT_OP_FREE);
 }
 
@@ -231,13 +232,10 @@ static void report(struct races *r, struct pt_finding *whose, const struct races
     f->side_count = 2;
     if (race->var < r->var_cap && r->vars[race->var].heap)
         pt_races_tell_block(r, f, pt_races_block_of(r, race->var, &(bool){0}));
-    if (p->witness_count == PT_WITNESSES_MAX)
-        f->witness_lost = true;
-    else if (run)
-        pt_predict_witness(f, r->names, &p->log, run);
+    if (run)
+        pt_predict_witness(&p->witnesses, f, r->names, &p->log, run);
     else
-        pt_meeting_witness(&p->meeting, f);
-    p->witness_count += !f->witness_lost;
+        pt_meeting_witness(&p->meeting, &p->witnesses, f);
 }
 
 static bool is_asked(const struct races *r, const struct races_asker *asker, const struct races_predicted *race)
@@ -254,17 +252,27 @@ bool pt_races_predicted_is_asked(const struct races *r, const struct races_predi
     return false;
 }
 
+/* To all who ask for it. */
+static void tell(struct races *r, const struct races_predicted *race, const struct pt_log_event *one,
+                 const struct pt_log_event *other, const char *order, const struct pt_replay_run *run)
+{
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        if (is_asked(r, &r->askers[i], race))
+            report(r, r->askers[i].finding, race, one, other, order, run);
+}
+
 bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
                                const uint64_t *upto, const char *order)
 {
     struct races_predict *p = r->predict;
     struct pt_replay replay;
     const struct pt_replay_run run = {first, upto, p->trf.thread_count};
-    bool possible = pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race);
-    for (uint32_t i = 0; i < r->asker_count && possible; i++)
-        if (is_asked(r, &r->askers[i], race))
-            report(r, r->askers[i].finding, race, pt_replay_next(&replay, race->first),
-                   pt_replay_next(&replay, race->second), order, &run);
+    bool possible = pt_replay_play(&replay, &p->log, &run);
+    const struct pt_log_event *one = possible ? pt_replay_next(&replay, race->first) : NULL,
+                              *other = possible ? pt_replay_next(&replay, race->second) : NULL;
+    possible = possible && is_race(upto, race, one, other);
+    if (possible)
+        tell(r, race, one, other, order, &run);
     pt_replay_end(&replay);
     return possible;
 }
@@ -272,9 +280,54 @@ bool pt_races_predicted_report(struct races *r, const struct races_predicted *ra
 void pt_races_predicted_meet(struct races *r, const struct races_predicted *race, const struct pt_log_event *one,
                              const struct pt_log_event *other)
 {
-    for (uint32_t i = 0; i < r->asker_count; i++)
-        if (is_asked(r, &r->askers[i], race))
-            report(r, r->askers[i].finding, race, one, other, "values", NULL);
+    tell(r, race, one, other, "values", NULL);
+}
+
+/* Some races of the order `sync`, whose runs are played together. */
+static void report_some(struct races *r, const struct races_predicted *const *races, uint32_t count)
+{
+    struct races_predict *p = r->predict;
+    struct pt_replays_run runs[PT_REPLAYS];
+    uint32_t asked[PT_REPLAYS][2];
+    struct pt_replays replays;
+    for (uint32_t i = 0; i < count; i++) {
+        asked[i][0] = races[i]->first;
+        asked[i][1] = races[i]->second;
+        runs[i] = (struct pt_replays_run){races[i]->set, asked[i], 2};
+    }
+    pt_replays_play(&replays, &p->log, runs, count, p->trf.thread_count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_replay_run run = {races[i]->set, races[i]->set, p->trf.thread_count};
+        const struct pt_log_event *one = pt_replays_next(&replays, i, races[i]->first),
+                                  *other = pt_replays_next(&replays, i, races[i]->second);
+        if (pt_replays_possible(&replays, i) && is_race(run.upto, races[i], one, other))
+            tell(r, races[i], one, other, "sync", &run);
+        else
+            r->run.unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
+    }
+    pt_replays_end(&replays);
+}
+
+static void report_found(struct races *r)
+{
+    struct races_predict *p = r->predict;
+    const struct races_predicted *some[PT_REPLAYS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct races_predicted *race = &p->found[i];
+        if (!pt_races_predicted_is_asked(r, race))
+            continue;
+        race->set = pt_xrealloc(race->set, (p->trf.thread_count + 1) * sizeof *race->set);
+        for (; race->threads < p->trf.thread_count; race->threads++)
+            race->set[race->threads] = 0;
+        some[count++] = race;
+        if (count == PT_REPLAYS) {
+            report_some(r, some, count);
+            count = 0;
+        }
+    }
+    if (count)
+        report_some(r, some, count);
 }
 
 void pt_races_predict_finish(struct races *r)
@@ -284,16 +337,7 @@ void pt_races_predict_finish(struct races *r)
     p->syncp.wanted = p->candidates = pt_guarded_candidates(&p->guarded, r->names, roots);
     if (!p->candidates || !follow(r))
         return;
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct races_predicted *race = &p->found[i];
-        if (!pt_races_predicted_is_asked(r, race))
-            continue;
-        race->set = pt_xrealloc(race->set, (p->trf.thread_count + 1) * sizeof *race->set);
-        for (; race->threads < p->trf.thread_count; race->threads++)
-            race->set[race->threads] = 0;
-        if (!pt_races_predicted_report(r, race, race->set, race->set, "sync"))
-            r->run.unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
-    }
+    report_found(r);
     if (p->syncp.late && !r->run.unknown)
         r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
     if (r->options.order >= PT_CHECK_VALUES)

@@ -4,8 +4,10 @@
 #define PT_ENGINE_RACES_PREDICT_H
 
 #include "engine/meeting.h"
+#include "engine/predict.h"
 #include "engine/races.h"
 #include "engine/races_guarded.h"
+#include "predict/replays.h"
 #include "predict/slices.h"
 
 /* A race, or what may be one. */
@@ -38,7 +40,7 @@ struct races_predict {
     uint32_t count;
     size_t cap;
     struct pt_map64 index; /* by key */
-    uint32_t witness_count;
+    struct pt_witnesses witnesses;
     struct pt_meeting meeting;
     /* --near: after every so many events all before two such steps are taken to be needed by all. */
     uint64_t step;

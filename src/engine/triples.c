@@ -90,6 +90,7 @@ void pt_triples_free(struct triples *t)
     end_run(t);
     pt_map64_release(&t->known);
     pt_log_release(&t->log);
+    pt_witnesses_release(&t->witnesses);
     pt_races_memory_release(&t->pool);
     free(t->threads);
     free(t->marks);

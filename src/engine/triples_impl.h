@@ -3,6 +3,7 @@
 #define PT_ENGINE_TRIPLES_IMPL_H
 
 #include "base/table.h"
+#include "engine/predict.h"
 #include "engine/races.h"
 #include "engine/triples.h"
 #include "predict/precede.h"
@@ -96,7 +97,7 @@ struct triples {
     size_t bytes; /* of accesses */
 
     struct pt_map64 known; /* by places and variable */
-    uint32_t witness_count;
+    struct pt_witnesses witnesses;
 };
 
 /* The access of the block that comes before b; NULL: none that conflicts with it, or a2 does not conflict with it. */

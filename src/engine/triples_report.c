@@ -56,14 +56,10 @@ static void add(struct triples *t, const struct triple *triple, const struct pt_
     f->sides[0] = make_side(t, run, f, &pt_triples_first(&triple->second, &triple->between)->event);
     f->sides[1] = make_side(t, run, f, &triple->second.event);
     f->side_count = 2;
-    if (t->witness_count == PT_WITNESSES_MAX)
-        f->witness_lost = true;
-    else
-        pt_predict_witness(f, t->names, &t->log, &replay->run);
+    pt_predict_witness(&t->witnesses, f, t->names, &t->log, &replay->run);
     if (!triple->within)
         pt_predict_last(f, t->names, &triple->between.event);
     pt_predict_last(f, t->names, &triple->second.event);
-    t->witness_count += !f->witness_lost;
 }
 
 /* Whether b comes after a1, if it is in the run: of two slices one might have been moved behind the other. */

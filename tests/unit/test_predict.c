@@ -1,11 +1,13 @@
-/* Packed events are read back as they were; and the replay of predictions agrees with the judge of possible runs
- * (order/possible.h) on every run of two parts that small traces have. */
+/* Packed events are read back as they were; the replay of predictions agrees with the judge of possible runs
+ * (order/possible.h) on every run of two parts that small traces have, and that of many runs at once with that of one,
+ * on every run of one part that random traces have. */
 #include "trace_util.h"
 
 #include <stdio.h>
 
 #include "order/possible.h"
 #include "predict/replay.h"
+#include "predict/replays.h"
 
 enum { MOST = 32, THREADS = 3, MANY = 40000 };
 
@@ -142,8 +144,158 @@ static void test_replay(void **state)
     }
 }
 
+/* ---- many runs at once ---- */
+
+enum { LOCKS = 2, TRACES = 400 };
+
+static uint64_t seed = 1;
+
+static uint32_t pick(uint32_t n)
+{
+    return below(&seed, n);
+}
+
+/* What random events keep to: locks that are free are taken, by those who have them given back. */
+struct world {
+    uint32_t depth[THREADS][LOCKS];
+    bool shared[THREADS][LOCKS];
+    bool forked, joined;
+};
+
+static bool is_free(const struct world *w, uint32_t thread, uint32_t lock, bool shared)
+{
+    for (uint32_t t = 0; t < THREADS; t++)
+        if (t != thread && w->depth[t][lock] && !(shared && w->shared[t][lock]))
+            return false;
+    return true;
+}
+
+static bool make_lock(struct world *w, struct pt_event *event)
+{
+    uint32_t *depth = &w->depth[event->thread][event->object = pick(LOCKS)];
+    bool *shared = &w->shared[event->thread][event->object];
+    if (*depth && pick(2)) {
+        --*depth;
+        event->op = *shared ? PT_OP_RREL : PT_OP_REL;
+        return true;
+    }
+    bool shares = *depth ? *shared : pick(3) == 0;
+    if (!is_free(w, event->thread, event->object, shares))
+        return false;
+    ++*depth;
+    *shared = shares;
+    event->op = shares ? PT_OP_RACQ : PT_OP_ACQ;
+    return true;
+}
+
+/* The last thread is forked by the first, and joined. */
+static bool make_thread(struct world *w, struct pt_event *event)
+{
+    if (event->thread || w->joined)
+        return false;
+    event->op = w->forked ? PT_OP_JOIN : PT_OP_FORK;
+    event->object = THREADS - 1;
+    w->joined = w->forked;
+    w->forked = true;
+    return true;
+}
+
+static bool make_random(struct world *w, struct pt_event *event)
+{
+    static const uint8_t accesses[] = {PT_OP_READ, PT_OP_WRITE, PT_OP_UPDATE};
+    *event = (struct pt_event){.thread = pick(THREADS), .object = pick(2)};
+    if (event->thread == THREADS - 1 && (!w->forked || w->joined))
+        return false;
+    switch (pick(8)) {
+    case 0:
+    case 1:
+    case 2:
+        return make_lock(w, event);
+    case 3:
+        return make_thread(w, event);
+    case 4:
+        event->op = pick(2) ? PT_OP_NOTIFY : PT_OP_SYNC;
+        return true;
+    case 5:
+        event->op = pick(2) ? PT_OP_ALLOC : PT_OP_FREE;
+        return true;
+    default:
+        event->op = accesses[pick(3)];
+        event->to = pick(3) ? 0 : 4;
+        return true;
+    }
+}
+
+static void make_trace(struct pt_log *log, uint64_t *counts)
+{
+    struct world w = {0};
+    struct pt_event event;
+    *log = (struct pt_log){0};
+    while (log->count < 18)
+        if (make_random(&w, &event)) {
+            counts[event.thread]++;
+            pt_log_add(log, &event, log->count + 1);
+        }
+}
+
+/* Returns whether the run is possible; both say the same of it. */
+static bool compare_one(const struct pt_log *log, const struct pt_replays *replays, uint32_t run, const uint64_t *upto)
+{
+    struct pt_replay replay;
+    const struct pt_replay_run whole = {upto, upto, THREADS};
+    bool possible = pt_replay_play(&replay, log, &whole);
+    assert_int_equal(pt_replays_possible(replays, run), possible);
+    for (uint32_t t = 0; t < THREADS && possible; t++) {
+        const struct pt_log_event *one = pt_replay_next(&replay, t), *other = pt_replays_next(replays, run, t);
+        assert_int_equal(one ? one->event : 0, other ? other->event : 0);
+        for (uint32_t k = 0; k < 2 * LOCKS; k++)
+            assert_int_equal(pt_replay_has(&replay, t, k / 2, k % 2), pt_replays_has(replays, run, t, k / 2, k % 2));
+    }
+    pt_replay_end(&replay);
+    return possible;
+}
+
+static void compare_some(const struct pt_log *log, uint64_t (*upto)[THREADS], uint32_t count, uint64_t *possible)
+{
+    static const uint32_t asked[THREADS] = {0, 1, 2};
+    struct pt_replays_run runs[PT_REPLAYS];
+    struct pt_replays replays;
+    for (uint32_t i = 0; i < count; i++)
+        runs[i] = (struct pt_replays_run){upto[i], asked, THREADS};
+    pt_replays_play(&replays, log, runs, count, THREADS);
+    for (uint32_t i = 0; i < count; i++)
+        *possible += compare_one(log, &replays, i, upto[i]);
+    pt_replays_end(&replays);
+}
+
+static void test_replays(void **state)
+{
+    (void)state;
+    uint64_t possible = 0, all = 0;
+    for (int i = 0; i < TRACES; i++) {
+        struct pt_log log;
+        uint64_t counts[THREADS] = {0}, runs[PT_REPLAYS][THREADS], n = 0;
+        uint32_t count = 0;
+        make_trace(&log, counts);
+        uint64_t cuts = (counts[0] + 1) * (counts[1] + 1) * (counts[2] + 1);
+        for (; n < cuts; n++) {
+            runs[count][0] = n % (counts[0] + 1);
+            runs[count][1] = n / (counts[0] + 1) % (counts[1] + 1);
+            runs[count][2] = n / (counts[0] + 1) / (counts[1] + 1);
+            if (++count == PT_REPLAYS || n + 1 == cuts) {
+                compare_some(&log, runs, count, &possible);
+                count = 0;
+            }
+        }
+        all += cuts;
+        pt_log_release(&log);
+    }
+    assert_true(possible > all / 4 && possible < all * 3 / 4);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_log), cmocka_unit_test(test_replay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_log), cmocka_unit_test(test_replay),
+                                       cmocka_unit_test(test_replays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
