@@ -108,7 +108,7 @@ static bool is_blocked_in(const struct pt_replays *r, uint32_t run, const struct
 void pt_deadlocks_replay_some(const struct deadlocks *d, const struct deadlocks_cycle *const *cycles, uint32_t count,
                               bool *ret_possible)
 {
-    struct pt_replays_run runs[PT_REPLAYS];
+    struct pt_replays_run runs[PT_REPLAYS] = {0};
     uint32_t asked[PT_REPLAYS][PT_PATTERN_MAX];
     struct pt_replays replays;
     for (uint32_t i = 0; i < count; i++) {

@@ -10,7 +10,7 @@
 
 #include "engine/wide/wide_impl.h"
 
-static struct wide_object *object_of(struct wide_problem *p, const struct wide_event *e)
+struct wide_object *wide_object_of(const struct wide_problem *p, const struct wide_event *e)
 {
     switch (e->kind) {
     case WIDE_READ:
@@ -37,7 +37,7 @@ static bool is_strong(const struct wide_event *e)
 static void pair_event(struct wide_problem *p, struct wide_event *e, uint32_t thread, uint32_t number, uint32_t *any,
                        uint32_t *strong, bool wanted, uint32_t *ret_first, uint32_t *ret_count)
 {
-    const struct wide_object *object = object_of(p, e);
+    const struct wide_object *object = wide_object_of(p, e);
     *ret_first = p->pair_count;
     for (uint32_t u = 0; u < object->user_count; u++) {
         uint32_t at = object->first_user + u;
@@ -66,9 +66,9 @@ void wide_pairs_make(struct wide_problem *p, const uint32_t *kept)
     for (uint32_t i = 0; i < log->count; i++) {
         uint32_t thread = log->events[i].thread;
         struct wide_event *e = kept[i] ? wide_next(p, thread, kept[i] - 1) : NULL;
-        if (!e || !object_of(p, e))
+        if (!e || !wide_object_of(p, e))
             continue;
-        struct wide_user *user = wide_user_of(object_of(p, e), thread);
+        struct wide_user *user = wide_user_of(wide_object_of(p, e), thread);
         PT_PUSH(user->at, user->count, user->cap, kept[i]);
         pair_event(p, e, thread, kept[i], any, strong,
                    !e->visible && e->kind != WIDE_READ && e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->earlier,
@@ -79,7 +79,7 @@ void wide_pairs_make(struct wide_problem *p, const uint32_t *kept)
     for (uint32_t i = (uint32_t)log->count; i-- > 0;) {
         uint32_t thread = log->events[i].thread;
         struct wide_event *e = kept[i] ? wide_next(p, thread, kept[i] - 1) : NULL;
-        if (e && object_of(p, e))
+        if (e && wide_object_of(p, e))
             pair_event(p, e, thread, kept[i], any, strong, e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->later,
                        &e->later_count);
     }

@@ -78,10 +78,11 @@ static void rehash(struct meeting *m)
         m->slots[slot_of(m, m->keys + (size_t)i * m->p.words)] = i + 1;
 }
 
-/* m->state, if it is new, waits to be expanded. True: it is what is looked for, and is the last state. */
-static bool arrive(struct meeting *m, uint32_t from, uint32_t by)
+/* m->state, in which these columns have moved, if it is new, waits to be expanded. True: it is what is looked for, and
+ * is the last state. */
+static bool arrive(struct meeting *m, uint32_t from, uint32_t by, uint64_t changed)
 {
-    wide_saturate(&m->state);
+    wide_saturate(&m->state, changed);
     if (!m->slots || m->count > m->mask / 2)
         rehash(m);
     PT_GROW(m->keys, m->key_cap, ((size_t)m->count + 1) * m->p.words);
@@ -119,8 +120,9 @@ static bool expand(struct meeting *m, uint32_t state)
         if ((i < p->active_count && c == earliest) || m->state.counts[c] >= p->columns[c].count || is_target(m, c) ||
             !wide_enabled(&m->state, c))
             continue;
+        uint64_t changed = wide_changed_by(c, wide_next(p, c, m->state.counts[c]));
         wide_take(&m->state, c);
-        if (arrive(m, state, c))
+        if (arrive(m, state, c, changed))
             return true;
         wide_undo(&m->state, 0);
     }
@@ -142,7 +144,7 @@ static enum pt_wide_end search(struct meeting *m, const struct pt_wide_limit *li
     }
     wide_state_unpack(&m->state, first);
     free(first);
-    if (arrive(m, PT_NONE, PT_NONE))
+    if (arrive(m, PT_NONE, PT_NONE, WIDE_ALL))
         return PT_WIDE_VIOLATED;
     while (m->open_count) {
         if (is_cut(m, limit))
@@ -189,10 +191,10 @@ static struct run whole_run(struct meeting *m, const uint32_t *targets, uint32_t
     struct wide_state state;
     struct run run = {.done = pt_xcalloc((size_t)m->p.column_count + 1, sizeof *run.done)};
     wide_state_init(&state, &m->p);
-    wide_saturate(&state);
+    wide_saturate(&state, WIDE_ALL);
     for (uint32_t i = 0; i < chosen_count; i++) {
         wide_take(&state, chosen[i]);
-        wide_saturate(&state);
+        wide_saturate(&state, WIDE_ALL);
     }
     uint32_t *at = pt_xcalloc((size_t)m->p.column_count + 1, sizeof *at);
     for (uint32_t i = 0; i < state.taken_count; i++) {

@@ -352,7 +352,7 @@ static void make_columns(struct making *m)
     for (uint32_t c = 0; c < p->column_count; c++) {
         struct wide_column *column = &p->columns[c];
         column->events = pt_xcalloc((size_t)column->count + 1, sizeof *column->events);
-        p->bytes += column->count * sizeof *column->events;
+        p->bytes += column->count * (sizeof *column->events + sizeof *column->watches);
     }
     uint32_t k = 0;
     for (uint32_t i = 0; i < log->count; i++) {
@@ -485,6 +485,7 @@ static void problem_init(struct wide_problem *p, struct pt_wide_log *log, enum p
     if (order == PT_POSSIBLE_SYNC)
         wide_pairs_make(p, m.kept);
     wide_layout_make(p);
+    wide_watches_make(p);
     p->bytes += p->held_cap * sizeof *p->helds + p->relevant_cap * 3 * sizeof *p->relevant;
     pt_map64_release(&m.wanted);
     pt_map64_release(&m.written);
@@ -523,8 +524,10 @@ static void release_objects(struct wide_object *objects, uint32_t count)
 
 void wide_problem_release(struct wide_problem *p)
 {
-    for (uint32_t c = 0; c < p->column_count; c++)
+    for (uint32_t c = 0; c < p->column_count; c++) {
         free(p->columns[c].events);
+        free(p->columns[c].watches);
+    }
     free(p->columns);
     free(p->active);
     free(p->classed);

@@ -54,12 +54,13 @@ static void level_grow(struct wide_level *level, uint32_t words)
     level->cap = cap;
 }
 
-static uint64_t hash_key(const uint64_t *key, uint32_t words)
+/* Counts that are close together get far from each other in the upper half, which is what is taken. */
+static inline uint32_t hash_key(const uint64_t *key, uint32_t words)
 {
     uint64_t hash = 0;
     for (uint32_t k = 0; k < words; k++)
-        hash = pt_mix64(hash ^ key[k]);
-    return hash;
+        hash = (hash ^ hash >> 32 ^ key[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32);
 }
 
 static void level_rehash(struct wide_level *level, uint32_t words)
@@ -69,7 +70,7 @@ static void level_rehash(struct wide_level *level, uint32_t words)
     level->slots = pt_xcalloc(size, sizeof *level->slots);
     level->mask = size - 1;
     for (uint32_t i = 0; i < level->count; i++) {
-        uint32_t at = (uint32_t)hash_key(level->keys + (size_t)i * words, words) & level->mask;
+        uint32_t at = hash_key(level->keys + (size_t)i * words, words) & level->mask;
         while (level->slots[at])
             at = (at + 1) & level->mask;
         level->slots[at] = i + 1;
@@ -98,7 +99,7 @@ static uint32_t next_waiting(struct wide_level *level, uint32_t *waiting)
     return PT_NONE;
 }
 
-static bool is_same(const struct wide_level *level, uint32_t state, const uint64_t *key, uint32_t words)
+static inline bool is_same(const struct wide_level *level, uint32_t state, const uint64_t *key, uint32_t words)
 {
     if (level->nodes[state].first != key[0])
         return false;
@@ -109,15 +110,13 @@ static bool is_same(const struct wide_level *level, uint32_t state, const uint64
     return !differs;
 }
 
-/* The state of the key, of so many events; a new one if there is none. */
-static struct wide_node *level_state(struct wide_search *s, uint32_t number, const uint64_t *key, uint64_t total,
-                                     pt_letter letter)
+/* The state of the key, of so many events; a new one, without a set, if there is none. */
+static inline struct wide_node *level_state(struct wide_level *level, const uint64_t *key, uint32_t words,
+                                            uint32_t *waiting, uint64_t total)
 {
-    struct wide_level *level = wide_level_at(s, number);
-    uint32_t words = s->p->words;
     if (!level->slots || level->count > level->mask / 2)
         level_rehash(level, words);
-    uint32_t at = (uint32_t)hash_key(key, words) & level->mask;
+    uint32_t at = hash_key(key, words) & level->mask;
     for (; level->slots[at]; at = (at + 1) & level->mask)
         if (is_same(level, level->slots[at] - 1, key, words))
             return &level->nodes[level->slots[at] - 1];
@@ -125,9 +124,10 @@ static struct wide_node *level_state(struct wide_search *s, uint32_t number, con
         level_grow(level, words);
     uint32_t state = level->count++;
     level->slots[at] = state + 1;
-    memcpy(level->keys + (size_t)state * words, key, words * sizeof *key);
-    level->nodes[state] = (struct wide_node){.first = key[0], .letter = letter, .set = PT_SET_EMPTY};
-    wait(level, s->waiting[number & 1], state, total);
+    for (uint32_t k = 0; k < words; k++)
+        level->keys[(size_t)state * words + k] = key[k];
+    level->nodes[state] = (struct wide_node){.first = key[0], .set = PT_SET_EMPTY};
+    wait(level, waiting, state, total);
     return &level->nodes[state];
 }
 
@@ -139,23 +139,26 @@ static uint64_t add_runs(uint64_t a, uint64_t b)
 
 /* ---- steps ---- */
 
-pt_letter wide_letter(struct wide_search *s, pt_letter before, uint32_t column, pt_letter *ret_read)
+pt_letter wide_letter(struct wide_search *s, pt_letter before, const struct wide_event *e)
 {
     const struct wide_problem *p = s->p;
-    const struct wide_event *e = wide_next(p, column, s->state.counts[column] - 1);
-    bool module = p->module, joint = module || (e->var != PT_NONE && p->is_joint[e->var]);
-    pt_letter letter = before;
-    if (joint)
-        wide_values(&s->state, s->values);
-    if (e->var != PT_NONE)
-        letter = module  ? pt_monitor_letter(p->monitor, s->values, PT_NONE)
-                 : joint ? pt_monitor_apply_joint(p->monitor, before, e->effect, s->values)
-                         : pt_sets_apply(&s->sets, &s->cache, before, e->effect);
-    *ret_read = letter;
-    if (e->user_event != PT_NONE)
-        *ret_read = module ? pt_monitor_letter(p->monitor, s->values, e->user_event)
-                           : pt_sets_event(&s->sets, &s->cache, letter, e->user_event);
-    return letter;
+    if (e->var == PT_NONE)
+        return before;
+    if (!p->module && !p->is_joint[e->var])
+        return pt_sets_apply(&s->sets, &s->cache, before, e->effect);
+    wide_values(&s->state, s->values);
+    return p->module ? pt_monitor_letter(p->monitor, s->values, PT_NONE)
+                     : pt_monitor_apply_joint(p->monitor, before, e->effect, s->values);
+}
+
+pt_letter wide_read_letter(struct wide_search *s, pt_letter letter, const struct wide_event *e)
+{
+    if (e->user_event == PT_NONE)
+        return letter;
+    if (!s->p->module)
+        return pt_sets_event(&s->sets, &s->cache, letter, e->user_event);
+    wide_values(&s->state, s->values);
+    return pt_monitor_letter(s->p->monitor, s->values, e->user_event);
 }
 
 /* The key of s->state, which some events lead to from a state of the key `from`. */
@@ -174,47 +177,87 @@ static void make_key(struct wide_search *s, const uint64_t *from)
     }
 }
 
-/* A step of a column from a state of level `from_level` has been taken in s->state: its target learns of it. */
-static void arrive(struct wide_search *s, uint32_t from_level, uint32_t from, uint32_t column)
+/* A state that is expanded, as it was when that began. */
+struct source {
+    uint32_t level, state;
+    struct wide_node node;
+};
+
+/* An event of a column has led from the source to the state of s->key, which learns of it. States with equal keys have
+ * equal letters, so a letter is made for a new state alone. */
+static inline void arrive(struct wide_search *s, const struct source *from, uint32_t column, const struct wide_event *e,
+                          uint64_t total, uint32_t words)
 {
-    const struct wide_problem *p = s->p;
-    const struct wide_node node = wide_level_at(s, from_level)->nodes[from];
-    bool visible = wide_next(p, column, s->state.counts[column] - 1)->visible;
-    pt_letter letter = node.letter, read;
-    pt_set set = node.set & ~PT_SET_FLAGS;
-    if (visible) {
-        letter = wide_letter(s, letter, column, &read);
+    uint32_t number = from->level + e->visible;
+    struct wide_level *level = wide_level_at(s, number);
+    struct wide_node *target = level_state(level, s->key, words, s->waiting[number & 1], total);
+    pt_set set = from->node.set & ~PT_SET_FLAGS;
+    if (!target->runs)
+        target->letter = e->visible ? wide_letter(s, from->node.letter, e) : from->node.letter;
+    if (e->visible) {
+        pt_letter read = e->user_event == PT_NONE ? target->letter : wide_read_letter(s, target->letter, e);
         set = pt_sets_step(&s->sets, &s->cache, set, read);
     }
-    wide_saturate(&s->state);
-    make_key(s, wide_level_at(s, from_level)->keys + (size_t)from * p->words);
-    struct wide_node *target = level_state(s, from_level + visible, s->key, s->state.total, letter);
-    target->set = pt_sets_union(&s->sets, &s->cache, target->set, set);
-    target->runs = add_runs(target->runs, node.runs);
+    target->set = target->runs ? pt_sets_union(&s->sets, &s->cache, target->set, set) : set;
+    target->runs = add_runs(target->runs, from->node.runs);
     if (s->keep) {
-        struct wide_level *level = wide_level_at(s, from_level + visible);
-        struct wide_edge edge = {from, column, target->edges, visible};
+        struct wide_edge edge = {from->state, column, target->edges, e->visible};
         PT_PUSH(level->list, level->edge_count, level->edge_cap, edge);
         target->edges = level->edge_count;
     }
 }
 
-static void expand(struct wide_search *s, uint32_t level, uint32_t state)
+static inline const uint64_t *key_of(const struct wide_search *s, const struct source *from, uint32_t words)
+{
+    return wide_level_at(s, from->level)->keys + (size_t)from->state * words;
+}
+
+/* An event that can happen happens. Where it is relevant, nothing can be taken at once after it and nothing but the
+ * counts is in a key, there is no need to change s->state for it. */
+static inline void step(struct wide_search *s, const struct source *from, uint32_t c, const struct wide_event *e,
+                        uint32_t words)
+{
+    const struct wide_column *column = &s->p->columns[c];
+    if (s->plain && e->visible && !s->state.moving && !column->watches[s->state.counts[c] + 1]) {
+        const uint64_t *key = key_of(s, from, words);
+        for (uint32_t k = 0; k < words; k++)
+            s->key[k] = key[k];
+        s->key[column->word] += (uint64_t)1 << column->shift;
+        arrive(s, from, c, e, s->state.total + 1, words);
+        return;
+    }
+    wide_take(&s->state, c);
+    wide_saturate(&s->state, wide_changed_by(c, e));
+    make_key(s, key_of(s, from, words));
+    arrive(s, from, c, e, s->state.total, words);
+    wide_undo(&s->state, 0);
+}
+
+static inline void expand_words(struct wide_search *s, uint32_t level, uint32_t state, uint32_t words)
 {
     const struct wide_problem *p = s->p;
+    struct source from = {.level = level, .state = state, .node = wide_level_at(s, level)->nodes[state]};
     bool ends = true;
-    wide_state_unpack(&s->state, wide_level_at(s, level)->keys + (size_t)state * p->words);
+    wide_state_unpack(&s->state, key_of(s, &from, words));
     for (uint32_t i = 0; i < p->active_count; i++) {
-        uint32_t c = p->active[i];
-        if (s->state.counts[c] >= p->columns[c].count || !wide_enabled(&s->state, c))
+        uint32_t c = p->active[i], count = s->state.counts[c];
+        const struct wide_event *e = &p->columns[c].events[count];
+        if (count >= p->columns[c].count || !wide_may_happen(&s->state, c, e))
             continue;
         ends = false;
-        wide_take(&s->state, c);
-        arrive(s, level, state, c);
-        wide_undo(&s->state, 0);
+        step(s, &from, c, e, words);
     }
     if (ends)
-        s->figures->runs = add_runs(s->figures->runs, wide_level_at(s, level)->nodes[state].runs);
+        s->figures->runs = add_runs(s->figures->runs, from.node.runs);
+}
+
+/* Compiled for both: most states are one word. */
+static void expand(struct wide_search *s, uint32_t level, uint32_t state)
+{
+    if (s->p->words == 1)
+        expand_words(s, level, state, 1);
+    else
+        expand_words(s, level, state, s->p->words);
 }
 
 /* ---- limits ---- */
@@ -279,10 +322,11 @@ static void begin(struct wide_search *s)
     }
     open_level(s, 0);
     wide_state_unpack(&s->state, empty);
-    wide_saturate(&s->state);
+    wide_saturate(&s->state, WIDE_ALL);
     wide_state_pack(&s->state, empty);
     pt_letter letter = pt_monitor_letter(p->monitor, p->initial, PT_NONE);
-    struct wide_node *node = level_state(s, 0, empty, s->state.total, letter);
+    struct wide_node *node = level_state(wide_level_at(s, 0), empty, p->words, s->waiting[0], s->state.total);
+    node->letter = letter;
     node->set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
     node->runs = 1;
     free(empty);
@@ -461,6 +505,7 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order o
     s.levels = pt_xcalloc(2, sizeof *s.levels);
     s.values = pt_xcalloc((size_t)problem.monitor_var_count + 1, sizeof *s.values);
     s.key = pt_xcalloc(problem.words, sizeof *s.key);
+    s.plain = !problem.classed_count && !problem.module && !problem.joint_count;
     pt_sets_init(&s.sets, monitor);
     pt_worker_cache_init(&s.cache);
     wide_state_init(&s.state, &problem);

@@ -20,7 +20,8 @@
  * takes them one at a time, and also leaves them.
  *
  * Taking safe events in any order ends in the same state: a safe event stays safe and enabled when another is taken. So
- * a state that has none left stands for all states on the way to it.
+ * a state that has none left stands for all states on the way to it. After a step from such a state, only columns whose
+ * next event depends on what has moved are looked at.
  *
  * Cost: an event is taken and undone in constant time, apart from the threads that share its object.
  */
@@ -29,21 +30,28 @@
 
 #include "engine/wide/take.h"
 
+/* Of wide_state.marked: not marked yet. There are fewer locks that are had. */
+#define WIDE_UNMARKED (UINT32_C(1) << 31)
+
 void wide_state_init(struct wide_state *s, const struct wide_problem *p)
 {
     *s = (struct wide_state){.p = p};
     s->counts = pt_xcalloc((size_t)p->column_count + 1, sizeof *s->counts);
     s->classes = pt_xcalloc((size_t)p->var_count + 1, sizeof *s->classes);
+    s->marked = pt_xcalloc((size_t)p->column_count + 1, sizeof *s->marked);
     s->owner = pt_xcalloc((size_t)p->lock_count + 1, sizeof *s->owner);
     s->readers = pt_xcalloc((size_t)p->lock_count + 1, sizeof *s->readers);
     for (uint32_t v = 0; v < p->var_count; v++)
         s->classes[v] = p->vars[v].first;
+    for (uint32_t i = 0; i < p->active_count; i++)
+        s->moving += p->columns[p->active[i]].watches[0] != 0;
 }
 
 void wide_state_release(struct wide_state *s)
 {
     free(s->counts);
     free(s->classes);
+    free(s->marked);
     free(s->owner);
     free(s->readers);
     free(s->taken);
@@ -79,28 +87,43 @@ void wide_state_pack(const struct wide_state *s, uint64_t *key)
     }
 }
 
-/* The locks of all threads, which are a function of the counts. */
-static void mark_all(struct wide_state *s, bool has)
+/* The locks of all threads, which are a function of the counts; most threads have what they had in the state before. */
+static void mark_all(struct wide_state *s)
 {
     const struct wide_problem *p = s->p;
-    for (uint32_t i = 0; i < p->active_count && p->held_count; i++)
-        if (!is_joined(s, p->active[i]))
-            wide_mark_held(s, p->active[i], has);
+    bool changed = false;
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        uint32_t c = p->active[i], held = is_joined(s, c) ? 0 : wide_held_by(s, c);
+        if (s->marked[c] == held)
+            continue;
+        wide_mark(s, c, s->marked[c], false);
+        s->marked[c] = held | WIDE_UNMARKED;
+        changed = true;
+    }
+    for (uint32_t i = 0; i < p->active_count && changed; i++) {
+        uint32_t c = p->active[i];
+        if (!(s->marked[c] & WIDE_UNMARKED))
+            continue;
+        s->marked[c] &= ~WIDE_UNMARKED;
+        wide_mark(s, c, s->marked[c], true);
+    }
 }
 
 void wide_state_unpack(struct wide_state *s, const uint64_t *key)
 {
     const struct wide_problem *p = s->p;
-    mark_all(s, false);
+    wide_undo(s, 0);
     s->total = 0;
-    s->taken_count = 0;
+    s->moving = 0;
     for (uint32_t i = 0; i < p->active_count; i++) {
         const struct wide_column *column = &p->columns[p->active[i]];
         uint32_t count = (uint32_t)(key[column->word] >> column->shift & column->mask);
         s->counts[p->active[i]] = count;
         s->total += count;
+        s->moving += column->watches[count] != 0;
     }
-    mark_all(s, true);
+    if (p->held_count)
+        mark_all(s);
     for (uint32_t i = 0; i < p->classed_count; i++) {
         const struct wide_object *var = &p->vars[p->classed[i]];
         s->classes[p->classed[i]] = (uint32_t)(key[var->word] >> var->shift & var->mask);
@@ -183,59 +206,132 @@ static bool is_acquisition(const struct wide_event *e)
 
 enum { DEEPEST = 16 };
 
+/* The locks that a section has taken and not released. */
+struct section {
+    uint32_t open[DEEPEST], depth;
+};
+
+/* The event is the next of the section; false: it has too many locks. */
+static bool follow_section(struct section *section, const struct wide_event *e)
+{
+    bool shared = e->kind == WIDE_RACQ || e->kind == WIDE_RREL;
+    uint32_t lock = 2 * e->object + shared;
+    if (is_acquisition(e)) {
+        if (section->depth == DEEPEST)
+            return false;
+        section->open[section->depth++] = lock;
+    }
+    for (uint32_t i = 0; i < section->depth && (e->kind == WIDE_REL || e->kind == WIDE_RREL); i++)
+        if (section->open[i] == lock) {
+            section->open[i] = section->open[--section->depth];
+            break;
+        }
+    return true;
+}
+
 /* Takes a whole section that is safe as one; false: there is none, and nothing was taken. */
 static bool take_section(struct wide_state *s, uint32_t column)
 {
     const struct wide_problem *p = s->p;
-    uint32_t before = s->taken_count, open[DEEPEST], depth = 0;
+    struct section section = {.depth = 0};
+    uint32_t before = s->taken_count;
     while (s->counts[column] < p->columns[column].count) {
         const struct wide_event *e = wide_next(p, column, s->counts[column]);
-        if (e->visible || !wide_enabled(s, column))
+        if (e->visible || !wide_may_happen(s, column, e))
             break;
-        if (is_acquisition(e)) {
-            if (depth == DEEPEST || !excludes_nothing(s, e, &p->locks[e->object]))
-                break;
-            open[depth++] = 2 * e->object + (e->kind == WIDE_RACQ);
-        } else if (!is_safe(s, column, e)) {
+        bool safe = is_acquisition(e) ? excludes_nothing(s, e, &p->locks[e->object]) : is_safe(s, column, e);
+        if (!safe || !follow_section(&section, e))
             break;
-        }
-        for (uint32_t i = 0; i < depth && (e->kind == WIDE_REL || e->kind == WIDE_RREL); i++)
-            if (open[i] == 2 * e->object + (e->kind == WIDE_RREL)) {
-                open[i] = open[--depth];
-                break;
-            }
         wide_take(s, column);
-        if (!depth)
+        if (!section.depth)
             return true;
     }
     wide_undo(s, before);
     return false;
 }
 
-static bool advance(struct wide_state *s, uint32_t column)
+/* The columns that it has an effect on; 0: it could not move. */
+static uint64_t advance(struct wide_state *s, uint32_t column)
 {
     const struct wide_problem *p = s->p;
-    bool moved = false;
+    uint64_t moved = 0;
     while (s->counts[column] < p->columns[column].count) {
         const struct wide_event *e = wide_next(p, column, s->counts[column]);
-        if (e->visible || !wide_enabled(s, column))
+        if (e->visible || !wide_may_happen(s, column, e))
             break;
-        if (is_safe(s, column, e))
+        if (is_safe(s, column, e)) {
             wide_take(s, column);
-        else if (!is_acquisition(e) || !take_section(s, column))
+            moved |= wide_changed_by(column, e);
+        } else if (e->begins && take_section(s, column)) {
+            moved = WIDE_ALL;
+        } else {
             break;
-        moved = true;
+        }
     }
     return moved;
 }
 
-void wide_saturate(struct wide_state *s)
+void wide_saturate_moving(struct wide_state *s, uint64_t changed)
 {
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (uint32_t i = 0; i < s->p->active_count; i++)
-            moved |= advance(s, s->p->active[i]);
+    const struct wide_problem *p = s->p;
+    for (uint64_t before = changed; before; before = changed) {
+        changed = 0;
+        for (uint32_t i = 0; i < p->active_count; i++) {
+            uint32_t c = p->active[i];
+            if (p->columns[c].watches[s->counts[c]] & (before | changed))
+                changed |= advance(s, c);
+        }
+    }
+}
+
+/* ---- who has to look ---- */
+
+enum { LONG = 256 }; /* events of a section */
+
+/* The columns on whose events it depends whether the event can happen and is safe: those it needs, and all that use its
+ * object (for who has a lock, what a variable is, and what has happened to either). */
+static uint64_t watched_by(const struct wide_problem *p, uint32_t column, const struct wide_event *e)
+{
+    uint64_t columns = UINT64_C(1) << column % 64;
+    const struct wide_object *object = wide_object_of(p, e);
+    for (uint32_t i = 0; i < e->need_count; i++)
+        columns |= UINT64_C(1) << e->need[i].thread % 64;
+    for (uint32_t u = 0; object && u < object->user_count; u++)
+        columns |= UINT64_C(1) << object->users[u].thread % 64;
+    return columns;
+}
+
+/* The same of a section, which begins with event `from` of its column. 0: it is never taken as a whole. */
+static uint64_t section_watched_by(const struct wide_problem *p, uint32_t c, uint32_t from)
+{
+    const struct wide_column *column = &p->columns[c];
+    struct section section = {.depth = 0};
+    uint64_t columns = 0;
+    for (uint32_t k = from; k < column->count && !column->events[k].visible; k++) {
+        columns |= watched_by(p, c, &column->events[k]);
+        if (k - from == LONG)
+            return WIDE_ALL;
+        if (!follow_section(&section, &column->events[k]))
+            return 0;
+        if (!section.depth)
+            return columns;
+    }
+    return 0;
+}
+
+void wide_watches_make(struct wide_problem *p)
+{
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        struct wide_column *column = &p->columns[p->active[i]];
+        column->watches = pt_xcalloc((size_t)column->count + 1, sizeof *column->watches);
+        for (uint32_t k = 0; k < column->count; k++) {
+            struct wide_event *e = &column->events[k];
+            if (e->visible)
+                continue;
+            uint64_t whole = is_acquisition(e) ? section_watched_by(p, p->active[i], k) : 0;
+            e->begins = whole != 0;
+            column->watches[k] = watched_by(p, p->active[i], e) | whole;
+        }
     }
 }
 

@@ -4,18 +4,25 @@
 
 #include "engine/wide/wide_impl.h"
 
-/* The column's locks are marked as had, or as free. */
-static inline void wide_mark_held(struct wide_state *s, uint32_t column, bool has)
+/* Whatever column has moved. */
+#define WIDE_ALL UINT64_MAX
+
+/* The locks that the column has, by how far it is. */
+static inline uint32_t wide_held_by(const struct wide_state *s, uint32_t column)
+{
+    return s->counts[column] ? wide_next(s->p, column, s->counts[column] - 1)->held : 0;
+}
+
+/* These locks of the column are marked as had, or as free. */
+static inline void wide_mark(struct wide_state *s, uint32_t column, uint32_t held, bool has)
 {
     const struct wide_problem *p = s->p;
-    if (!s->counts[column])
-        return;
-    for (uint32_t at = wide_next(p, column, s->counts[column] - 1)->held; at; at = p->helds[at - 1].next) {
-        const struct wide_held *held = &p->helds[at - 1];
-        if (held->shared)
-            s->readers[held->lock] += has ? 1 : UINT32_MAX;
+    for (uint32_t at = held; at; at = p->helds[at - 1].next) {
+        const struct wide_held *lock = &p->helds[at - 1];
+        if (lock->shared)
+            s->readers[lock->lock] += has ? 1 : UINT32_MAX;
         else
-            s->owner[held->lock] = has ? column + 1 : 0;
+            s->owner[lock->lock] = has ? column + 1 : 0;
     }
 }
 
@@ -29,11 +36,10 @@ static inline bool wide_overtaken(const struct wide_state *s, const struct wide_
     return false;
 }
 
-/* May the column's next event happen? There is one. */
-static inline bool wide_enabled(const struct wide_state *s, uint32_t column)
+/* May the column's next event, this one, happen? */
+static inline bool wide_may_happen(const struct wide_state *s, uint32_t column, const struct wide_event *e)
 {
     const struct wide_problem *p = s->p;
-    const struct wide_event *e = wide_next(p, column, s->counts[column]);
     for (uint32_t i = 0; i < e->need_count; i++)
         if (s->counts[e->need[i].thread] < e->need[i].count)
             return false;
@@ -56,12 +62,20 @@ static inline bool wide_enabled(const struct wide_state *s, uint32_t column)
     }
 }
 
+/* May the column's next event happen? There is one. */
+static inline bool wide_enabled(const struct wide_state *s, uint32_t column)
+{
+    return wide_may_happen(s, column, wide_next(s->p, column, s->counts[column]));
+}
+
 static inline void wide_take(struct wide_state *s, uint32_t column)
 {
-    const struct wide_event *e = wide_next(s->p, column, s->counts[column]);
+    const struct wide_column *of = &s->p->columns[column];
+    uint32_t count = s->counts[column]++;
+    const struct wide_event *e = &of->events[count];
     struct wide_taken taken = {.column = column};
-    s->counts[column]++;
     s->total++;
+    s->moving += (uint32_t)(of->watches[count + 1] != 0) - (of->watches[count] != 0);
     switch (e->kind) {
     case WIDE_WRITE:
     case WIDE_UPDATE:
@@ -81,7 +95,7 @@ static inline void wide_take(struct wide_state *s, uint32_t column)
         s->readers[e->object]--;
         break;
     case WIDE_JOIN:
-        wide_mark_held(s, e->object, false);
+        wide_mark(s, e->object, wide_held_by(s, e->object), false);
         break;
     default:
         break;
@@ -94,8 +108,11 @@ static inline void wide_undo(struct wide_state *s, uint32_t upto)
 {
     while (s->taken_count > upto) {
         struct wide_taken taken = s->taken[--s->taken_count];
-        const struct wide_event *e = wide_next(s->p, taken.column, --s->counts[taken.column]);
+        const struct wide_column *of = &s->p->columns[taken.column];
+        uint32_t count = --s->counts[taken.column];
+        const struct wide_event *e = &of->events[count];
         s->total--;
+        s->moving += (uint32_t)(of->watches[count] != 0) - (of->watches[count + 1] != 0);
         switch (e->kind) {
         case WIDE_WRITE:
         case WIDE_UPDATE:
@@ -114,12 +131,25 @@ static inline void wide_undo(struct wide_state *s, uint32_t upto)
             s->readers[e->object]++;
             break;
         case WIDE_JOIN:
-            wide_mark_held(s, e->object, true);
+            wide_mark(s, e->object, wide_held_by(s, e->object), true);
             break;
         default:
             break;
         }
     }
+}
+
+/* The columns that an event of this one has an effect on, but for those that watch it: a join gives up the locks of a
+ * thread that others may watch. */
+static inline uint64_t wide_changed_by(uint32_t column, const struct wide_event *e)
+{
+    return e->kind == WIDE_JOIN ? WIDE_ALL : UINT64_C(1) << column % 64;
+}
+
+static inline void wide_saturate(struct wide_state *s, uint64_t changed)
+{
+    if (s->moving)
+        wide_saturate_moving(s, changed);
 }
 
 #endif

@@ -69,6 +69,7 @@ struct wide_event {
     bool visible;     /* relevant to the property */
     bool tied;        /* values: a read that sees the write it saw, and no other */
     bool self_shared; /* an acquisition by a thread that has the lock shared */
+    bool begins;      /* an acquisition of a section without a relevant event: it may be taken as a whole */
     struct wide_need need[WIDE_NEEDS];
     uint32_t wants;                  /* values, of a read: a class if it is tied, otherwise a value */
     uint32_t class;                  /* values, of a write: what it makes of its variable */
@@ -122,6 +123,9 @@ struct wide_column {
     struct wide_event *events; /* event k, from 1, is events[k - 1] */
     uint32_t count;
     size_t cap;
+    /* By how many have happened: 0 where the next one is relevant or there is none; else the columns, as bits of their
+     * numbers modulo 64, that decide whether the next one is taken at once. */
+    uint64_t *watches;
     struct wide_need join; /* the event that joins it; count 0: none */
     uint32_t word, shift;
     uint64_t mask;
@@ -173,7 +177,9 @@ void wide_problem_init_meeting(struct wide_problem *problem, struct pt_wide_log 
 void wide_problem_release(struct wide_problem *problem);
 /* Of those that use an object, this thread; a new one if it is not among them. */
 struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread);
-/* layout.c; `kept`: per event of the recording its number in its column, from 1, 0 where it is left out. */
+/* layout.c: the variable or lock of an event; NULL: it has none. */
+struct wide_object *wide_object_of(const struct wide_problem *problem, const struct wide_event *event);
+/* `kept`: per event of the recording its number in its column, from 1, 0 where it is left out. */
 void wide_pairs_make(struct wide_problem *problem, const uint32_t *kept);
 void wide_layout_make(struct wide_problem *problem);
 static inline struct wide_event *wide_next(const struct wide_problem *p, uint32_t column, uint32_t count)
@@ -192,9 +198,11 @@ struct wide_state {
     const struct wide_problem *p;
     uint32_t *counts;  /* per column */
     uint32_t *classes; /* per variable, values alone */
+    uint32_t *marked;  /* per column: its locks that were had when the state was unpacked, as wide_event.held */
     uint32_t *owner;   /* per lock: the column that has it exclusively, plus 1 */
     uint32_t *readers; /* per lock: how many columns have it shared */
     uint64_t total;    /* of counts */
+    uint32_t moving;   /* columns whose next event is not relevant */
     struct wide_taken *taken;
     uint32_t taken_count;
     size_t taken_cap;
@@ -204,8 +212,12 @@ void wide_state_release(struct wide_state *state);
 void wide_state_pack(const struct wide_state *state, uint64_t *key);
 /* From the beginning, or from any other state. */
 void wide_state_unpack(struct wide_state *state, const uint64_t *key);
-/* Takes all invisible events that take no possibility away. */
-void wide_saturate(struct wide_state *state);
+/* Which events are looked at again when a column has moved, and which sections may be taken as a whole. */
+void wide_watches_make(struct wide_problem *problem);
+/* Takes all invisible events that take no possibility away, in a state that differs by what these columns have done
+ * from one where there were none (bits of their numbers modulo 64); take.h has what asks first whether any column
+ * moves. */
+void wide_saturate_moving(struct wide_state *state, uint64_t changed);
 /* The values of the monitor's variables. */
 void wide_values(const struct wide_state *state, struct pt_value *values);
 
@@ -254,6 +266,7 @@ struct wide_search {
     uint32_t level_count;      /* from the beginning */
     size_t level_cap;
     bool keep;
+    bool plain;           /* a key is the counts, and a letter depends on the one before and the event alone */
     uint32_t *waiting[2]; /* of even and odd levels: per number of events, the first state that waits, plus 1 */
     uint64_t deadline;
     uint64_t announced;
@@ -265,9 +278,11 @@ static inline struct wide_level *wide_level_at(const struct wide_search *s, uint
 {
     return &s->levels[s->keep ? level : level & 1];
 }
-/* The letter after the event that was taken last, by a column, from a state with this letter. *ret_read: the one that
- * the monitor reads, which tells a user event. */
-pt_letter wide_letter(struct wide_search *search, pt_letter before, uint32_t column, pt_letter *ret_read);
+/* The letter after a relevant event that was taken in a state of this letter; in the search's state it has happened,
+ * and nothing relevant since. */
+pt_letter wide_letter(struct wide_search *search, pt_letter before, const struct wide_event *event);
+/* The one that the monitor reads then, which tells a user event. */
+pt_letter wide_read_letter(struct wide_search *search, pt_letter letter, const struct wide_event *event);
 
 /* --- sliced.c --- */
 

@@ -80,11 +80,10 @@ static void add_way(struct ways *ways, struct way way)
 static pt_letter letter_of(struct wide_search *s, uint32_t level, uint32_t from, uint32_t column)
 {
     const struct wide_level *source = wide_level_at(s, level);
-    pt_letter read;
     wide_state_unpack(&s->state, source->keys + (size_t)from * s->p->words);
+    const struct wide_event *e = wide_next(s->p, column, s->state.counts[column]);
     wide_take(&s->state, column);
-    (void)wide_letter(s, source->nodes[from].letter, column, &read);
-    return read;
+    return wide_read_letter(s, wide_letter(s, source->nodes[from].letter, e), e);
 }
 
 /* What the ways of a state become by an edge; `ret_bad`: the best that is bad by it, NULL: nobody asks. */
@@ -168,11 +167,11 @@ static uint64_t *whole_run(struct wide_search *s, const uint32_t *chosen, uint32
     uint64_t *run = NULL, count = 0;
     size_t cap = 0;
     wide_state_init(&state, p);
-    wide_saturate(&state);
+    wide_saturate(&state, WIDE_ALL);
     for (uint32_t i = 0; i < chosen_count; i++) {
         wide_take(&state, chosen[i]);
         if (i + 1 < chosen_count)
-            wide_saturate(&state);
+            wide_saturate(&state, WIDE_ALL);
     }
     uint32_t *done = pt_xcalloc((size_t)p->column_count + 1, sizeof *done),
              *at = pt_xcalloc((size_t)p->column_count + 1, sizeof *at);
