@@ -149,13 +149,54 @@ static inline bool take_plain(struct races *r, struct races_thread *t, const str
     return writes ? raise_write(r, var, &t->hb, &access) : raise_read(var, &t->hb, &access);
 }
 
+/* Taking and releasing a lock, without what pt_hb_lock and pt_hb_unlock do where nothing is to be learned or replaced
+ * and no reader was there. */
+static inline void take_lock(struct races *r, struct races_thread *t, uint32_t id)
+{
+    struct races_lock *lock = &r->locks[id];
+    const struct pt_hb_lock *hb = &lock->hb;
+    if (hb->writers.rest || hb->readers.last.at || hb->readers.rest || !pt_hb_knows(&t->hb, hb->writers.last.at))
+        pt_hb_lock(&r->memory, &t->hb, hb, false);
+    PT_PUSH(t->locks, t->lock_count, t->lock_cap, id);
+    t->lock_set = t->lock_count == 1 && lock->alone ? lock->alone - 1 : PT_NONE;
+}
+
+static inline void give_lock(struct races *r, struct races_thread *t, uint32_t id)
+{
+    struct pt_hb_lock *hb = &r->locks[id].hb;
+    struct pt_hb_stamp *last = &hb->writers.last;
+    t->lock_count--;
+    t->lock_set = PT_NONE;
+    if (hb->readers.last.at || last->past != t->hb.past || !last->at || pt_epoch_thread(last->at) != t->hb.id) {
+        pt_hb_unlock(&r->memory, &t->hb, hb, false);
+        return;
+    }
+    last->at = pt_hb_now(&t->hb);
+    pt_hb_tick(&t->hb);
+}
+
+static inline void plain_lock(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    uint32_t id = event->object;
+    if (id < r->lock_cap && event->op == PT_OP_ACQ)
+        take_lock(r, t, id);
+    else if (id < r->lock_cap && t->lock_count && t->locks[t->lock_count - 1] == id)
+        give_lock(r, t, id);
+    else
+        pt_races_lock(r, t, event);
+}
+
 static bool is_access(const struct pt_event *event)
 {
     return event->op == PT_OP_READ || event->op == PT_OP_WRITE;
 }
 
-/* Asks for the memory of accesses to come. A variable that is used again soon is there already. */
-static inline void look_ahead(const struct races *r, const struct pt_event *events, uint32_t left)
+/* Asks for the memory of accesses to come. A variable that is used again soon is there already. (gcc takes a function
+ * that does nothing else for one without effects, and leaves out its calls, unless it is made part of its caller
+ * first.)
+ */
+static inline __attribute__((always_inline)) void look_ahead(const struct races *r, const struct pt_event *events,
+                                                             uint32_t left)
 {
     const struct pt_event *far = &events[VARS_AHEAD], *near = &events[ENTRIES_AHEAD];
     if (left > VARS_AHEAD && is_access(far) && far->object < r->var_cap && far->object != far[-1].object) {
@@ -194,7 +235,7 @@ enum pt_status pt_races_events(struct races *r, const struct pt_event *events, u
             pt_races_predict_keep(r->predict, event);
         r->run.events++;
         if (lock)
-            pt_races_lock(r, t, event);
+            plain_lock(r, t, event);
         else if (!take_plain(r, t, event))
             pt_races_access(r, t, event);
         if (r->predict)
