@@ -212,17 +212,35 @@ static inline const uint64_t *key_of(const struct wide_search *s, const struct s
     return wide_level_at(s, from->level)->keys + (size_t)from->state * words;
 }
 
-/* An event that can happen happens. Where it is relevant, nothing can be taken at once after it and nothing but the
- * counts is in a key, there is no need to change s->state for it. */
+/* Whether a step leads to a state that differs in its count alone, and in the class of what it writes: nothing can be
+ * taken at once after it, and who reads a variable again is the same as before, since it is no read. */
+static inline bool is_plain_step(const struct wide_search *s, uint32_t c, const struct wide_event *e)
+{
+    return s->plain && e->visible && e->kind != WIDE_UPDATE && !s->state.moving &&
+           !s->p->columns[c].watches[s->state.counts[c] + 1];
+}
+
+/* The key after such a step. */
+static inline void make_plain_key(struct wide_search *s, const uint64_t *from, uint32_t c, const struct wide_event *e,
+                                  uint32_t words)
+{
+    const struct wide_problem *p = s->p;
+    for (uint32_t k = 0; k < words; k++)
+        s->key[k] = from[k];
+    s->key[p->columns[c].word] += (uint64_t)1 << p->columns[c].shift;
+    if (!p->classed_count || e->kind != WIDE_WRITE || !p->vars[e->object].tracked)
+        return;
+    const struct wide_object *var = &p->vars[e->object];
+    s->key[var->word] &= ~(var->mask << var->shift);
+    s->key[var->word] |= (uint64_t)e->class << var->shift;
+}
+
+/* An event that can happen happens. */
 static inline void step(struct wide_search *s, const struct source *from, uint32_t c, const struct wide_event *e,
                         uint32_t words)
 {
-    const struct wide_column *column = &s->p->columns[c];
-    if (s->plain && e->visible && !s->state.moving && !column->watches[s->state.counts[c] + 1]) {
-        const uint64_t *key = key_of(s, from, words);
-        for (uint32_t k = 0; k < words; k++)
-            s->key[k] = key[k];
-        s->key[column->word] += (uint64_t)1 << column->shift;
+    if (is_plain_step(s, c, e)) {
+        make_plain_key(s, key_of(s, from, words), c, e, words);
         arrive(s, from, c, e, s->state.total + 1, words);
         return;
     }
@@ -505,7 +523,7 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order o
     s.levels = pt_xcalloc(2, sizeof *s.levels);
     s.values = pt_xcalloc((size_t)problem.monitor_var_count + 1, sizeof *s.values);
     s.key = pt_xcalloc(problem.words, sizeof *s.key);
-    s.plain = !problem.classed_count && !problem.module && !problem.joint_count;
+    s.plain = !problem.module && !problem.joint_count;
     pt_sets_init(&s.sets, monitor);
     pt_worker_cache_init(&s.cache);
     wide_state_init(&s.state, &problem);

@@ -266,7 +266,7 @@ struct wide_search {
     uint32_t level_count;      /* from the beginning */
     size_t level_cap;
     bool keep;
-    bool plain;           /* a key is the counts, and a letter depends on the one before and the event alone */
+    bool plain;           /* a letter depends on the one before and the event alone */
     uint32_t *waiting[2]; /* of even and odd levels: per number of events, the first state that waits, plus 1 */
     uint64_t deadline;
     uint64_t announced;
