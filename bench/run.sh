@@ -25,6 +25,12 @@ for threads in 8 128 512; do
   printf '%s threads, races: ' "$threads"; "$bin/trace_speed" --races "$work/l.ptb"
 done
 
+say "predictions: 8 threads without races; 16 threads with 960 lock-order patterns (aims: sync 5, deadlocks 10 million/s and 1 s for 1,000 patterns)"
+"$bin/gen_trace" --threads 8 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --locked --binary > "$work/l.ptb"
+"$bin/predict" "$work/l.ptb"
+"$bin/gen_trace" --threads 16 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --locked --nested --binary > "$work/n.ptb"
+"$bin/predict" "$work/n.ptb" deadlocks
+
 say "the full lattice of 4 threads x 60 writes"
 "$bin/lattice" full | grep -v '^  '
 
