@@ -30,8 +30,11 @@ struct pt_explore_outcome {
     uint32_t thread_count;
     char *output; /* the last it printed, NUL-terminated; NULL: nothing */
     uint32_t job;
+    uint64_t broken; /* properties that it broke, by their numbers, as whoever read its recording says */
 };
 void pt_explore_outcome_release(struct pt_explore_outcome *outcome);
+/* Everything of it. */
+void pt_explore_outcome_copy(const struct pt_explore_outcome *outcome, struct pt_explore_outcome *ret_copy);
 
 /* Whether it is a result: it went to an end of its own, and is no repetition of another one. */
 static inline bool pt_explore_outcome_counts(const struct pt_explore_outcome *o)
@@ -79,6 +82,9 @@ struct pt_explore_expected {
     int status;
     uint32_t checks; /* 1 << enum pt_found_check: findings of the program's own checks that are failures */
 };
+
+/* A property, by its number, is broken. */
+struct pt_explore_failure pt_explore_broken(uint32_t property);
 
 struct pt_explore_places;
 /* NONE: it ended as it should, or says nothing. Places of `outcome` must have been taken in. */

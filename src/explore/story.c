@@ -292,14 +292,6 @@ struct pt_played *pt_explore_story(const struct pt_explore_names *names, const s
 
 /* --- runs that passed --- */
 
-static void *copy(const void *from, size_t count, size_t size)
-{
-    void *to = pt_xmalloc(count * size + 1);
-    if (count)
-        memcpy(to, from, count * size);
-    return to;
-}
-
 void pt_explore_passed_add(struct pt_explore_passed *passed, const struct pt_explore_outcome *o)
 {
     if (!o->steps || o->step_count > KEPT_STEPS)
@@ -308,11 +300,7 @@ void pt_explore_passed_add(struct pt_explore_passed *passed, const struct pt_exp
         passed->runs = pt_xcalloc(KEPT, sizeof *passed->runs);
     struct pt_explore_outcome *kept = &passed->runs[passed->next++ % KEPT];
     pt_explore_outcome_release(kept);
-    *kept = *o;
-    kept->output = NULL;
-    kept->taken = copy(o->taken, o->taken_count, sizeof *o->taken);
-    kept->steps = copy(o->steps, o->step_count, sizeof *o->steps);
-    kept->threads = copy(o->threads, o->thread_count, sizeof *o->threads);
+    pt_explore_outcome_copy(o, kept);
     if (passed->count < KEPT)
         passed->count++;
 }

@@ -99,7 +99,6 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
                          const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
 {
     uint32_t *at = pt_map64_at(&e->by_key, failure->key);
-    e->failing++;
     if (*at != PT_NONE) {
         e->seen[*at].count++;
         return;
@@ -114,6 +113,20 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
                                    .count = 1};
     *outcome = (struct pt_explore_outcome){0};
     PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
+}
+
+/* Each property that it broke is a failure of its own. */
+static void keep_broken(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+{
+    for (uint32_t i = 0; i < pt_explore_properties_count(e->properties); i++) {
+        struct pt_explore_failure failure = pt_explore_broken(i);
+        struct pt_explore_outcome copy = {0};
+        if (!(outcome->broken >> i & 1))
+            continue;
+        pt_explore_outcome_copy(outcome, &copy);
+        keep_failure(e, &failure, plan, &copy);
+        pt_explore_outcome_release(&copy);
+    }
 }
 
 void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
@@ -135,7 +148,10 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    if (failure.kind != PT_EXPLORE_FAILS_NONE)
+    e->failing += failure.kind != PT_EXPLORE_FAILS_NONE;
+    if (failure.kind == PT_EXPLORE_FAILS_PROPERTY)
+        keep_broken(e, plan, outcome);
+    else if (failure.kind != PT_EXPLORE_FAILS_NONE)
         keep_failure(e, &failure, plan, outcome);
     else if (pt_explore_outcome_is_whole(outcome))
         pt_explore_passed_add(&e->passed, outcome);
@@ -169,50 +185,26 @@ static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct 
     return status;
 }
 
-/* Recordings cost more than runs: where prediction was asked for all are recorded, else one of a round. */
-static void ask_for_recordings(const struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count)
-{
-    bool all = strcmp(e->request->strategy, "predict") == 0, some = strcmp(e->request->strategy, "auto") == 0;
-    if (!e->request->predicts)
-        return;
-    for (uint32_t i = 0; i < count && (all || (some && i == 0 && strcmp(plans[0].by, "exhaustive") != 0)); i++) {
-        char *name = pt_explore_recorded_name(i);
-        snprintf(plans[i].input.record, sizeof plans[i].input.record, "%s", name);
-        free(name);
-    }
-}
-
-/* What a run that was recorded predicts is tried next. It counts when it happens: what a recording says of locks that
- * are only tried, for instance, is less than the program knows. */
-static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *plan,
-                           const struct pt_explore_outcome *outcome)
-{
-    if (!plan->input.record[0])
-        return;
-    struct pt_explore_recorded *recorded =
-        pt_explore_recorded_read(plan->input.record, NULL, e->request->checks | 1u << PT_FOUND_DEADLOCK, true);
-    pt_explore_recorded_steer(recorded, outcome, &e->places, e->tactic);
-    pt_explore_recorded_free(recorded);
-}
-
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
 {
     struct pt_explore_outcome outcomes[ROUND];
     uint32_t fresh;
     bool goes_on = e->request->keep_going;
+    if (e->shared != e->places.shared_count)
+        pt_explorer_predict_anew(e);
     e->shared = e->places.shared_count;
-    ask_for_recordings(e, plans, count);
+    pt_explorer_ask(e, plans, count);
     enum pt_status status =
         pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
+    pt_explore_properties_share(e->properties, &e->places);
     for (uint32_t i = 0; i < count; i++) {
         if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out)
             status = complain_uncontrolled(e, err);
         if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
             e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
-            read_recording(e, &plans[i], &outcomes[i]);
-            pt_explorer_count(e, &plans[i], &outcomes[i]);
+            pt_explorer_read(e, &plans[i], i, &outcomes[i]);
         } else if (plans[i].input.record[0]) {
-            (void)unlink(plans[i].input.record);
+            pt_explore_recorded_remove(plans[i].input.record);
         }
         pt_explore_outcome_release(&outcomes[i]);
         pt_explore_plan_release(&plans[i]);
@@ -246,10 +238,11 @@ static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 
 enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_request *request, struct pt_err *err)
 {
-    *e = (struct pt_explorer){.request = request};
+    *e = (struct pt_explorer){.request = request, .properties = request->properties};
     pt_explore_places_init(&e->places);
     pt_map64_init(&e->by_key);
     pt_map64_init(&e->schedules);
+    pt_map64_init(&e->tried);
     pt_progress_init(&e->progress, request->progress);
     e->names = pt_program_names_new(request->path);
     make_options(e);
@@ -269,13 +262,30 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     return status;
 }
 
+bool pt_explorer_one(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                     const struct pt_explore_failure *failure, struct pt_explore_outcome *ret_outcome)
+{
+    struct pt_explore_plan own = *plan;
+    struct pt_err err;
+    uint32_t fresh;
+    bool judged = failure->kind == PT_EXPLORE_FAILS_PROPERTY && !own.input.record[0];
+    char *path = pt_explore_recorded_name(PT_EXPLORE_JOBS);
+    if (judged)
+        snprintf(own.input.record, sizeof own.input.record, "%s", path);
+    bool done = pt_explore_crew_round(e->crew, &e->places, &own, 1, NULL, NULL, ret_outcome, &fresh, &err) == PT_OK;
+    if (!done)
+        pt_explore_outcome_release(ret_outcome);
+    else if (judged)
+        pt_explorer_judge(e, path, false, ret_outcome);
+    free(path);
+    return done;
+}
+
 bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen, const char *record,
                        struct pt_explore_outcome *ret_outcome)
 {
     const struct pt_explore_outcome *outcome = &seen->outcome;
     struct pt_explore_plan plan = {.input = seen->input, .by = "replay"};
-    struct pt_err err;
-    uint32_t fresh;
     plan.input.strategy = PT_EXPLORE_FIRST;
     plan.input.wishes = (e->base.input.wishes | PT_EXPLORE_LOGS | PT_EXPLORE_STRICT) & ~(uint32_t)PT_EXPLORE_SLEEPS;
     plan.input.sleep = (struct pt_explore_set){0};
@@ -284,11 +294,9 @@ bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen
     snprintf(plan.input.record, sizeof plan.input.record, "%s", record ? record : "");
     plan.prefix = pt_xmalloc((outcome->taken_count + 1) * sizeof *plan.prefix);
     memcpy(plan.prefix, outcome->taken, outcome->taken_count * sizeof *plan.prefix);
-    enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, ret_outcome, &fresh, &err);
+    bool done = pt_explorer_one(e, &plan, &seen->failure, ret_outcome);
     pt_explore_plan_release(&plan);
-    if (status != PT_OK)
-        pt_explore_outcome_release(ret_outcome);
-    return status == PT_OK;
+    return done;
 }
 
 void pt_explorer_release(struct pt_explorer *e)
@@ -307,6 +315,7 @@ void pt_explorer_release(struct pt_explorer *e)
     pt_explore_passed_release(&e->passed);
     pt_map64_release(&e->by_key);
     pt_map64_release(&e->schedules);
+    pt_map64_release(&e->tried);
     pt_explore_places_release(&e->places);
     pt_program_names_free(e->names);
     pt_buf_release(&e->options);
