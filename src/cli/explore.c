@@ -39,6 +39,7 @@ enum {
     OPT_TIMEOUTS,
     OPT_PREEMPTIONS,
     OPT_STRESS,
+    OPT_NO_STRESS,
     OPT_NO_SHRINK,
     OPT_SCHEDULE,
     OPT_RESULT,
@@ -89,6 +90,9 @@ static const struct pt_option options_table[] = {
                     "most this share of each thread's time (default: " PT_DELAY_STANDARD
                     "); for programs that control cannot handle",
                     .optional = true},
+    [OPT_NO_STRESS] = {"no-stress", 0, NULL, NULL,
+                       "where control cannot go on, because threads leave it or the program is not instrumented, do "
+                       "not go on with --stress"},
     [OPT_NO_SHRINK] = {"no-shrink", 0, NULL, NULL, "show a failing schedule as it was found"},
     [OPT_SCHEDULE] = {NULL, 'o', "FILE.schedule", NULL,
                       "write the failing schedule there, for 'portent replay'; others to FILE-2.schedule and so on"},
@@ -172,6 +176,9 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     case OPT_STRESS:
         request->stress = true;
         request->delay = argument;
+        break;
+    case OPT_NO_STRESS:
+        request->falls_back = false;
         break;
     case OPT_NO_SHRINK:
         request->shrinks = false;
@@ -278,6 +285,7 @@ static int run(const struct pt_parsed *parsed)
                                          .jobs = 1,
                                          .preemptions = UINT32_MAX,
                                          .shrinks = true,
+                                         .falls_back = true,
                                          .progress = true,
                                          .style = pt_analyse_style(STDOUT_FILENO, "auto")};
     struct pt_err err;
@@ -313,8 +321,11 @@ const struct pt_command pt_command_explore = {
         "property (-s), races, or misuses memory. The first failure ends it: its schedule is run again, shrunk to as "
         "few switches between "
         "threads as still fail, and shown beside a run that passed. 'portent replay' does that run again.\n\n"
-        "Exit status: 0 nothing failed, 1 a run failed, 2 bad usage or input, or the program is not instrumented, 3 "
-        "unknown: exhaustive did not come to its end, or control was lost.",
+        "Where threads leave control, or the program is not instrumented, it says so and goes on without "
+        "(--stress).\n\n"
+        "Exit status: 0 nothing failed, 1 a run failed, 2 bad usage or input, or, with --no-stress or -s, the program "
+        "is "
+        "not instrumented, 3 unknown: exhaustive did not come to its end, or control was lost.",
     .options = options_table,
     .run = run,
 };

@@ -308,6 +308,9 @@ enum { PT_EXPLORE_EXIT = 125 };
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME
+/* After these, threads run that nobody schedules. */
+#define PT_EXPLORE_ESCAPES                                                                                             \
+    (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
 
 enum { PT_EXPLORE_FOUND_KEYS = 16 };
 struct pt_explore_result {

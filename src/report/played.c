@@ -310,6 +310,10 @@ void pt_explored_json(struct pt_json *json, const struct pt_explored *e)
     else
         pt_json_uint(json, "ordinary", (uint64_t)e->ordinary);
     pt_json_bool(json, "stress", e->stress);
+    if (e->fell_back) {
+        pt_json_string(json, "fell_back", e->fell_back);
+        pt_json_uint(json, "controlled", e->controlled);
+    }
     pt_json_seconds(json, "seconds", e->seconds);
     pt_json_close(json, '}');
 }

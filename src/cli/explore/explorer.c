@@ -138,13 +138,15 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     if (outcome->result.losses && !e->losses)
         e->lost_place = outcome->result.lost_place;
     e->losses |= outcome->result.losses;
+    e->escaped += (outcome->result.losses & PT_EXPLORE_ESCAPES) != 0;
     if (!pt_explore_outcome_counts(outcome))
         return;
     uint32_t *at = pt_map64_at(&e->schedules, hash_schedule(outcome));
-    e->distinct += *at == PT_NONE && !e->request->stress;
+    e->distinct += *at == PT_NONE && strcmp(plan->by, PT_EXPLORE_WILD) != 0;
     *at = 1;
     e->runs++;
-    e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL;
+    e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL ||
+                     (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES);
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
@@ -185,6 +187,16 @@ static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct 
     return status;
 }
 
+/* Where most runs get out of control, runs without any show as much, and more quickly; and where there is nothing left
+ * to try because of that. Properties need control. */
+static void look_for_escapes(struct pt_explorer *e, bool over)
+{
+    enum { MANY = 3 };
+    bool most = e->escaped >= MANY && e->escaped * 2 >= e->runs;
+    if (e->request->falls_back && !e->properties && (most || (over && e->escaped)))
+        e->fell_back = "threads left control";
+}
+
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
 {
     struct pt_explore_outcome outcomes[ROUND];
@@ -198,8 +210,12 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
         pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
     pt_explore_properties_share(e->properties, &e->places);
     for (uint32_t i = 0; i < count; i++) {
-        if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out)
-            status = complain_uncontrolled(e, err);
+        if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out) {
+            if (!e->request->falls_back || e->properties || e->runs)
+                status = complain_uncontrolled(e, err);
+            else
+                e->fell_back = "it is not built with 'portent cc', or ended before main";
+        }
         if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
             e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
             pt_explorer_read(e, &plans[i], i, &outcomes[i]);
@@ -212,27 +228,43 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
     return status;
 }
 
+/* Without control there is no end by itself. */
+static bool is_enough(const struct pt_explorer *e)
+{
+    enum { WILD = 1000 };
+    bool endless = e->request->runs == UINT64_MAX && !e->request->time;
+    return e->runs >= e->request->runs || (e->fell_back && endless && e->runs - e->controlled >= WILD);
+}
+
 bool pt_explorer_goes_on(struct pt_explorer *e)
 {
     e->interrupted = pt_interrupted();
     e->out_of_time = e->request->time && pt_progress_now() - e->started >= e->request->time;
-    return !e->interrupted && !e->out_of_time && e->runs < e->request->runs &&
-           (e->request->keep_going || !e->seen_count);
+    return !e->interrupted && !e->out_of_time && !is_enough(e) && (e->request->keep_going || !e->seen_count);
 }
 
 static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
-    while (status == PT_OK && pt_explorer_goes_on(e)) {
+    while (status == PT_OK && !e->fell_back && pt_explorer_goes_on(e)) {
         struct pt_explore_plan plans[ROUND];
         uint64_t left = e->request->runs - e->runs;
         uint32_t count = e->tactic->next(e->tactic, plans, left < ROUND ? (uint32_t)left : ROUND);
+        if (count)
+            status = do_round(e, plans, count, err);
+        look_for_escapes(e, !count);
         if (!count)
             break;
-        status = do_round(e, plans, count, err);
         pt_explorer_show(e);
     }
     pt_progress_clear(&e->progress);
+    e->controlled = e->runs;
+    if (status == PT_OK && e->fell_back) {
+        if (!e->request->quiet)
+            fprintf(stderr, "portent: %s: the other runs are without control (--stress; not with --no-stress)\n",
+                    e->fell_back);
+        status = pt_explorer_stress(e, err);
+    }
     return status;
 }
 

@@ -2,6 +2,8 @@
 #ifndef PT_CLI_EXPLORE_EXPLORER_H
 #define PT_CLI_EXPLORE_EXPLORER_H
 
+#include <string.h>
+
 #include "cli/common/analyse.h"
 #include "cli/common/progress.h"
 #include "cli/explore/names.h"
@@ -24,6 +26,7 @@ struct pt_explore_request {
     uint32_t checks;                      /* 1 << enum pt_found_check */
     bool predicts;                        /* recordings are predicted on, where the strategy makes some */
     bool keep_going, shrinks, late, stress, expects, quiet, json;
+    bool falls_back; /* to runs without control, where there cannot be any */
     int expected;
     const char *schedule_path, *result_path; /* NULL: not asked for */
     struct pt_style style;
@@ -46,6 +49,7 @@ struct pt_explore_seen {
 };
 
 struct pt_explore_recorded;
+#define PT_EXPLORE_WILD "stress" /* who runs without control */
 
 struct pt_explorer {
     const struct pt_explore_request *request;
@@ -67,6 +71,9 @@ struct pt_explorer {
     uint32_t losses;
     uint32_t lost_place;
     bool out_of_time, interrupted;
+    uint64_t escaped;      /* runs in which a thread left control for good */
+    uint64_t controlled;   /* runs before control was given up */
+    const char *fell_back; /* why it was; NULL: it was not */
     struct pt_progress progress;
     struct pt_program_names *names;
     struct pt_explore_properties *properties;         /* NULL: none */
@@ -84,6 +91,12 @@ struct pt_explorer {
 enum pt_status pt_explorer_run(struct pt_explorer *explorer, const struct pt_explore_request *request,
                                struct pt_err *err) PT_WARN_UNUSED;
 void pt_explorer_release(struct pt_explorer *explorer);
+
+/* Whether it was seen in a run without control: there is no schedule. */
+static inline bool pt_explore_is_wild(const struct pt_explore_seen *seen)
+{
+    return strcmp(seen->by, PT_EXPLORE_WILD) == 0;
+}
 
 /* For stress.c: whether another run is due; one that was done; how far it is. */
 bool pt_explorer_goes_on(struct pt_explorer *explorer);

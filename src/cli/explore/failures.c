@@ -126,5 +126,6 @@ static void settle_one(struct pt_explorer *e, struct pt_explore_seen *seen)
 void pt_explorer_settle(struct pt_explorer *e)
 {
     for (uint32_t i = 0; i < e->seen_count && !pt_interrupted(); i++)
-        settle_one(e, &e->seen[i]);
+        if (!pt_explore_is_wild(&e->seen[i]))
+            settle_one(e, &e->seen[i]);
 }

@@ -57,12 +57,14 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
     bool has = !e->request->stress && pt_explore_progress(e->tactic, ret_progress);
     bool properties = e->partly || e->unshown || pt_explore_properties_follow_order(e->properties);
     *ret_why = NULL;
-    if (has && ret_progress->complete && !e->losses && !properties)
+    if (has && ret_progress->complete && !e->losses && !properties && !e->fell_back)
         return true;
     if (e->interrupted)
         *ret_why = "it was interrupted";
     else if (e->out_of_time && (asked || e->request->runs != UINT64_MAX))
         *ret_why = "the time was over";
+    else if (asked && e->fell_back)
+        *ret_why = e->fell_back;
     else if (asked && has && ret_progress->missing)
         *ret_why = ret_progress->missing;
     else if (asked && has && ret_progress->complete && !e->losses)
@@ -71,7 +73,7 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
     else if (asked)
         *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
     else if (e->unfinished)
-        *ret_why = "some runs reached the limit of steps";
+        *ret_why = "some runs reached the limit of steps, or did not end after control was lost";
     return false;
 }
 
@@ -92,7 +94,9 @@ static struct pt_explored *describe(const struct pt_explorer *e, struct pt_arena
                                      .losses = list_losses(e, arena),
                                      .killed = e->expected.killed,
                                      .ordinary = e->expected.status,
-                                     .stress = e->request->stress,
+                                     .stress = e->request->stress || e->fell_back,
+                                     .controlled = e->controlled,
+                                     .fell_back = e->fell_back,
                                      .seconds = (double)(pt_progress_now() - e->started) / 1e9};
     explored->complete = is_complete(e, &progress, &why);
     explored->why = why;
@@ -107,14 +111,19 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
     struct pt_buf text;
     pt_buf_init(&text);
     if (x->complete) {
-        pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct, e->seen_count ? "" : ": none fails");
+        pt_buf_printf(&text, "All %" PRIu64 " schedule%s explored%s", x->distinct, pt_words_plural(x->distinct),
+                      e->seen_count ? "" : ": none fails");
         if (x->bounded)
             pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
                           pt_words_plural(x->preemptions));
         pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
-        if (x->stress)
+        if (x->fell_back && x->controlled)
+            pt_buf_printf(&text,
+                          ", %" PRIu64 " of them under control, %" PRIu64 " different schedule%s: ", x->controlled,
+                          x->distinct, pt_words_plural(x->distinct));
+        else if (x->stress)
             pt_buf_puts(&text, " without control: ");
         else
             pt_buf_printf(&text, ", %" PRIu64 " different schedule%s: ", x->distinct, pt_words_plural(x->distinct));
@@ -123,7 +132,9 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
         else
             pt_buf_puts(&text, "none failed, which says nothing about others");
     }
-    if (x->why)
+    if (x->fell_back)
+        pt_buf_printf(&text, "; control could not go on: %s", x->fell_back);
+    if (x->why && !x->fell_back)
         pt_buf_printf(&text, "; not all was done: %s", x->why);
     for (const char *const *loss = x->losses; *loss; loss++)
         pt_buf_printf(&text, "; not all was under control: %s", *loss);
@@ -163,7 +174,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
 {
     struct pt_buf text, ends;
     struct pt_err err;
-    if (!e->request->schedule_path || e->request->stress)
+    if (!e->request->schedule_path || pt_explore_is_wild(seen))
         return;
     pt_buf_init(&text);
     pt_buf_init(&ends);

@@ -40,7 +40,7 @@ static enum pt_status do_run(struct pt_explorer *e, uint64_t number, struct pt_e
 
 enum pt_status pt_explorer_stress(struct pt_explorer *e, struct pt_err *err)
 {
-    struct pt_explore_plan plan = {.by = "stress"};
+    struct pt_explore_plan plan = {.by = PT_EXPLORE_WILD};
     enum pt_status status = PT_OK;
     while (status == PT_OK && pt_explorer_goes_on(e)) {
         struct pt_explore_outcome outcome;

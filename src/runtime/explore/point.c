@@ -99,9 +99,13 @@ static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
     if (pt_run.slots[slot].state == PT_EXPLORE_AWAY)
         pt_run.away--;
     pt_announce(slot, op);
-    if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT)
+    if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT) {
         pt_turn_decide();
-    pt_turn_pass(slot);
+        pt_turn_pass(slot);
+    } else { /* it was away, and somebody else runs */
+        pt_spin_unlock(&pt_run.lock);
+        pt_turn_await(slot);
+    }
     if (!is_for_itself(slot))
         return PT_EXPLORE_AGAIN;
     begin_step(slot, op);

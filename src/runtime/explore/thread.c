@@ -151,9 +151,12 @@ void pt_explore_end(void)
     mark_ended(slot);
     if (pt_run.slots[slot].released)
         count_out();
+    if (pt_run.turn != slot) { /* it was taken for asleep, and somebody else runs */
+        pt_spin_unlock(&pt_run.lock);
+        return;
+    }
     pt_run.leaving = pt_run.slots[slot].tid;
-    if (pt_run.turn == slot)
-        pt_turn_decide();
+    pt_turn_decide();
     pt_turn_give();
 }
 

@@ -176,6 +176,8 @@ static void take_from_sleeper(uint64_t *seen, uint32_t *looks)
 static void hand_over(void)
 {
     struct pt_explore_slot *next = pt_run.turn == PT_EXPLORE_NO_SLOT ? NULL : &pt_run.slots[pt_run.turn];
+    if (next && pt_run.watcher == pt_run.turn + 1)
+        pt_run.watcher = 0; /* who gives the turn and waits is next */
     if (next)
         atomic_store_explicit(&next->go, 1, memory_order_release); /* partner: the acquire in pt_turn_await */
     pt_spin_unlock(&pt_run.lock);
@@ -225,20 +227,15 @@ void pt_turn_await(uint32_t slot)
     struct pt_explore_slot *self = &pt_run.slots[slot];
     uint64_t seen = 0;
     uint32_t looks = 0;
-    bool watches = becomes_watcher(slot);
     /* acquire: what was done in other turns is seen */
     while (!atomic_load_explicit(&self->go, memory_order_acquire)) {
-        bool idle = pt_run.turn == PT_EXPLORE_NO_SLOT;
-        if (idle && !watches)
-            watches = becomes_watcher(slot);
+        bool idle = pt_run.turn == PT_EXPLORE_NO_SLOT, watches = becomes_watcher(slot);
         uint64_t time = !watches ? PT_TASK_FOR_EVER : idle ? OUTSIDE_NS : LOOK_NS;
         if (!pt_task_wait(&self->go, 0, time))
             look_again(&seen, &looks);
         notice_signal(slot);
     }
     atomic_store_explicit(&self->go, 0, memory_order_relaxed);
-    if (watches)
-        pt_run.watcher = 0;
     uint32_t leaving = pt_run.leaving;
     if (leaving) { /* until it has gone, what libc does at its end would be beside ours */
         pt_run.leaving = 0;
@@ -256,7 +253,24 @@ void pt_turn_pass(uint32_t slot)
     pt_turn_await(slot);
 }
 
+/* Who has the turn may have been the watcher, and the caller does not wait: one of those that sleep has to. */
+static uint32_t appoint(void)
+{
+    uint32_t next = pt_run.turn;
+    if (pt_run.watcher && pt_run.watcher != next + 1)
+        return PT_EXPLORE_NO_SLOT;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (slot != next && pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY) {
+            pt_run.watcher = slot + 1;
+            return slot;
+        }
+    return PT_EXPLORE_NO_SLOT;
+}
+
 void pt_turn_give(void)
 {
+    uint32_t watcher = appoint();
     hand_over();
+    if (watcher != PT_EXPLORE_NO_SLOT)
+        pt_task_wake(&pt_run.slots[watcher].go);
 }
