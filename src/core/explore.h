@@ -224,7 +224,9 @@ struct pt_explore_place {
     X(FOREIGN, "returns from", 0, 0, 0) /* a call that blocked in the kernel without the turn */                       \
     X(SEND, "sends", 1, 1, 0)     /* a signal (its number in `value`) to a thread's slot, or PT_EXPLORE_NO_SLOT */     \
     X(HANDLE, "handles", 1, 1, 0) /* it was taken with PT_EXPLORE_HANDLES */                                           \
-    X(USER, "does", 1, 1, 0)      /* portent_event() and the like */
+    X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
+    X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
+    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */
 #define PT_EXPLORE_KIND_NAME(name, word, reads, writes, blocks) PT_EXPLORE_##name,
 enum pt_explore_kind { PT_EXPLORE_KINDS(PT_EXPLORE_KIND_NAME) PT_EXPLORE_KIND_COUNT };
 #undef PT_EXPLORE_KIND_NAME
@@ -309,8 +311,7 @@ enum { PT_EXPLORE_EXIT = 125 };
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME
 /* After these, threads run that nobody schedules. */
-#define PT_EXPLORE_ESCAPES                                                                                             \
-    (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
+#define PT_EXPLORE_ESCAPES (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
 
 enum { PT_EXPLORE_FOUND_KEYS = 16 };
 struct pt_explore_result {

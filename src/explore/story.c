@@ -68,11 +68,18 @@ const char *pt_explore_loc(const struct pt_explore_spot *spot, struct pt_arena *
     return keep(arena, &text);
 }
 
+/* What a thread does to itself. */
+static bool is_own(enum pt_explore_kind kind)
+{
+    return kind == PT_EXPLORE_BEGIN || kind == PT_EXPLORE_END || kind == PT_EXPLORE_HANDLE ||
+           kind == PT_EXPLORE_PAUSE || kind == PT_EXPLORE_PAUSED;
+}
+
 static const char *object_name(const struct pt_explore_names *names, enum pt_explore_kind kind, uint64_t object,
                                const struct pt_explore_spot *spot, const char *const *threads, uint32_t thread_count)
 {
     if (pt_explore_space(kind) == PT_EXPLORE_SLOTS)
-        return object < thread_count && kind != PT_EXPLORE_BEGIN && kind != PT_EXPLORE_END ? threads[object] : "";
+        return object < thread_count && !is_own(kind) ? threads[object] : "";
     if (spot->variable[0])
         return spot->variable;
     const char *name =

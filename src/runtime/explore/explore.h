@@ -84,6 +84,9 @@ void pt_explore_forks(void);
 void pt_explore_forked(void);
 /* The calling thread has sent a signal to this one, or, NO_SLOT, to the process. */
 void pt_explore_sent(uint32_t receiver);
+/* The calling thread waits until a handler has run; with `mask` (of the kernel's) meanwhile, as sigsuspend does. False:
+ * it is not under control. */
+bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site);
 /* Signals may come from timers. */
 void pt_explore_outside(void);
 /* Somebody cancels this thread; and whether somebody cancels the caller. */

@@ -21,6 +21,7 @@ struct pt_explore_slot {
     bool waits;          /* for a condition or a futex: it is among those whom a signal may wake */
     bool woken;          /* it was broadcast to; or its barrier is complete */
     bool signalled;      /* a handler of a signal is to run: it can go on for that, whatever it waits for */
+    bool interrupted;    /* a handler has run since it began to wait for a signal */
     bool cancelled;      /* somebody cancels it: a wait in which that may happen is over */
     bool released;       /* joined or detached */
     uint32_t answer;     /* of its point */

@@ -85,6 +85,7 @@ static bool is_for_itself(uint32_t slot)
     if (!self->signalled)
         return true;
     self->signalled = false;
+    self->interrupted = true;
     if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max) {
         pt_run.steps[number - 1].kind = PT_EXPLORE_HANDLE;
         pt_run.steps[number - 1].object = slot;
@@ -99,6 +100,8 @@ static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
     if (pt_run.slots[slot].state == PT_EXPLORE_AWAY)
         pt_run.away--;
     pt_announce(slot, op);
+    if (pt_self && pt_self->attention & PT_ATTEND_SIGNAL) /* one came while it was in the runtime */
+        pt_run.slots[slot].signalled = true;
     if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT) {
         pt_turn_decide();
         pt_turn_pass(slot);
@@ -246,6 +249,32 @@ void pt_explore_sent(uint32_t receiver)
 void pt_explore_outside(void)
 {
     pt_run.outside = true;
+}
+
+/* Signals that the mask lets through, if one is given, are noticed in the same step in which the thread begins to wait.
+ * Without one a handler may run right before that, and the thread waits for another signal. */
+bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site)
+{
+    uint32_t slot = pt_explore_slot(), answer;
+    struct pt_shadow_self *self = pt_self;
+    struct pt_explore_op op = {.kind = PT_EXPLORE_PAUSE, .object = (void *)(uintptr_t)slot, .site = site};
+    if (slot == PT_EXPLORE_NO_SLOT || !self)
+        return false;
+    if (!mask)
+        pt_explore_point(&op);
+    op.kind = PT_EXPLORE_PAUSED;
+    pt_run.slots[slot].interrupted = false;
+    pt_enter(self);
+    uint64_t before = mask ? pt_sys_swap_signal_mask(*mask) : 0;
+    do {
+        answer = wait_for_turn(slot, &op);
+        pt_leave(self); /* handlers run here */
+        if (answer == PT_EXPLORE_AGAIN)
+            pt_enter(self);
+    } while (answer == PT_EXPLORE_AGAIN);
+    if (mask)
+        pt_sys_swap_signal_mask(before);
+    return true;
 }
 
 /* ---- calls that are not played ---- */

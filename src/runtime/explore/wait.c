@@ -238,6 +238,8 @@ bool pt_wait_is_outside(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
     unsigned count = 0;
+    if (next->kind == PT_EXPLORE_PAUSED) /* a child may send one */
+        return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
     if (next->kind != PT_EXPLORE_DESCRIPTOR)
         return false;
     if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
@@ -254,7 +256,7 @@ static bool is_cancelled(uint32_t slot)
 {
     enum pt_explore_kind kind = pt_run.next[slot].kind;
     return pt_run.slots[slot].cancelled &&
-           (kind == PT_EXPLORE_SEM_WAIT ||
+           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED ||
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
@@ -303,6 +305,8 @@ static bool has_all(uint32_t slot)
         return once_lets(object);
     case PT_EXPLORE_DESCRIPTOR:
         return is_ready(slot);
+    case PT_EXPLORE_PAUSED:
+        return it->interrupted;
     case PT_EXPLORE_SLEEP:
         return pt_run.clock >= it->deadline;
     default:

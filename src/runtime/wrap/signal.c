@@ -7,6 +7,7 @@
  */
 #include "runtime/wrap/signal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -131,6 +132,32 @@ PT_FILLING_LATE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to
 PT_FILLING_LATE(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
                 awaited(result, PT_EFFECT(sigtimedwait), to, site))
 
+/* Where threads are scheduled: true, a handler has run. A thread that is cancelled there goes to libc for that. */
+static bool explored_pause(const uint64_t *mask, const struct pt_site *site)
+{
+    return __builtin_expect(pt_explore_on, 0) && pt_explore_pause(mask, site) && !pt_explore_is_cancelled();
+}
+
+PT_WRAP(int, pause, (void))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    if (!explored_pause(NULL, site))
+        return PT_REAL(pause)();
+    errno = EINTR;
+    return -1;
+}
+
+PT_WRAP(int, sigsuspend, (const sigset_t *set))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    uint64_t mask;
+    memcpy(&mask, set, sizeof mask);
+    if (!explored_pause(&mask, site))
+        return PT_REAL(sigsuspend)(set);
+    errno = EINTR;
+    return -1;
+}
+
 /* --- handlers --- */
 
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
@@ -158,7 +185,7 @@ static void *wait_for_the_end(void *unused)
     pt_thread_forget();                                        /* it is no thread of the program */
     pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_CANCEL)); /* all others are the program's */
     for (;;)
-        pause();
+        PT_REAL(pause)();
     return unused;
 }
 
