@@ -203,6 +203,7 @@ struct pt_explore_place {
     X(TRY_LOCK, "tries to lock", 1, 1, 0)                                                                              \
     X(READ_LOCK, "locks for reading", 1, 1, 1)                                                                         \
     X(TRY_READ_LOCK, "tries to lock for reading", 1, 1, 0)                                                             \
+    X(ASK, "asks for", 1, 1, 0) /* a write lock that lets writers go first: from here on readers wait behind it */     \
     X(UNLOCK, "unlocks", 1, 1, 0)                                                                                      \
     X(WAIT, "waits for", 1, 1, 0)   /* a condition: gives up the mutex (`other`) and begins to wait */                 \
     X(WAKE, "is woken by", 1, 1, 1) /* the same, and takes the mutex: one step with it */                              \
@@ -305,8 +306,7 @@ enum { PT_EXPLORE_EXIT = 125 };
     X(OUTSIDE, "something outside of the process decided when a thread went on")                                       \
     X(CROWD, "there were more threads at a time than can be scheduled")                                                \
     X(FORKED, "it forked, and its child was not scheduled")                                                            \
-    X(PLACES, "it has more places than there is room for")                                                             \
-    X(PREFERS, "a lock lets writers go first, of which one way of two is tried")
+    X(PLACES, "it has more places than there is room for")
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME

@@ -219,8 +219,8 @@ static void miss(struct exhaustive *x, const char *why)
 static bool leaves_loop(enum pt_explore_kind kind)
 {
     return kind != PT_EXPLORE_LOCK && kind != PT_EXPLORE_READ_LOCK && kind != PT_EXPLORE_UNLOCK &&
-           kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK && kind != PT_EXPLORE_SEM_TRY &&
-           pt_explore_kind_writes(kind);
+           kind != PT_EXPLORE_ASK && kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK &&
+           kind != PT_EXPLORE_SEM_TRY && pt_explore_kind_writes(kind);
 }
 
 /* What would make the answer wrong. */

@@ -78,6 +78,8 @@ extern struct pt_explore_run pt_run;
 
 /* wait.c: fills `enabled`, `yields` and `chosen`. False: nobody can go on. */
 bool pt_wait_look(void);
+/* A reader-writer lock: whether readers wait behind a writer that waits. */
+bool pt_wait_prefers_writers(const void *lock);
 /* What it waits for may come from outside of the process. */
 bool pt_wait_is_outside(uint32_t slot);
 /* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */

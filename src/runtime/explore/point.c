@@ -140,6 +140,8 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
         return PT_EXPLORE_FREE_TO_GO;
     if (goes_on_alone(slot, op))
         return 0;
+    if (op->kind == PT_EXPLORE_LOCK && op->what == PT_EXPLORE_IS_RWLOCK && pt_wait_prefers_writers(op->object))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_ASK, .object = op->object, .site = op->site});
     uint32_t answer;
     do {
         if (self)

@@ -82,6 +82,7 @@ static void count_writes(enum pt_explore_kind kind)
     case PT_EXPLORE_TRY_LOCK:
     case PT_EXPLORE_TRY_READ_LOCK:
     case PT_EXPLORE_SEM_TRY:
+    case PT_EXPLORE_ASK:
         break;
     case PT_EXPLORE_UNLOCK:
         pt_run.unlocks++;

@@ -260,18 +260,18 @@ static bool is_cancelled(uint32_t slot)
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
-/*
- * A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
- * of them. The writer may also not have begun to wait when the reader comes: that way is not tried, so no exploration
- * with such a lock is a proof.
- */
+bool pt_wait_prefers_writers(const void *lock)
+{
+    return ((const pthread_rwlock_t *)lock)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+/* A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
+ * of them; whether the writer has begun to when the reader comes is its step before (ASK). */
 static bool is_behind_writer(uint32_t slot, const void *object)
 {
     const pthread_rwlock_t *lock = object;
-    if (lock->__data.__flags != PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
-        return false;
-    pt_explore_lost(PT_EXPLORE_LOST_PREFERS, NULL);
-    if (!(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
+    if (!pt_wait_prefers_writers(lock) ||
+        !(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
         return false;
     for (uint32_t other = 0; other < PT_EXPLORE_THREADS; other++)
         if (other != slot && pt_explore_has(&pt_run.used, other) && pt_run.slots[other].state == PT_EXPLORE_READY &&
