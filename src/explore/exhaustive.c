@@ -379,9 +379,10 @@ static const struct pt_explore_step *pending(const struct exhaustive *x, uint32_
     return slot < PT_EXPLORE_THREADS && x->waits[slot] ? &x->waiting[slot] : NULL;
 }
 
-static bool find_branch(const struct exhaustive *x, uint32_t *ret_at, uint32_t *ret_slot)
+/* The lowest node above `from` at which something is left to be tried. */
+static bool find_branch(const struct exhaustive *x, uint32_t from, uint32_t *ret_at, uint32_t *ret_slot)
 {
-    for (uint32_t at = x->count; at-- > 0;) {
+    for (uint32_t at = from; at-- > 0;) {
         const struct node *node = &x->nodes[at];
         for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
             if (!pt_explore_has(&node->trying, slot) || pt_explore_has(&node->done, slot) || sleeps(node, slot))
@@ -396,23 +397,32 @@ static bool find_branch(const struct exhaustive *x, uint32_t *ret_at, uint32_t *
     return false;
 }
 
-static void make_plan(struct exhaustive *x, uint32_t at, uint32_t slot, struct pt_explore_plan *plan)
+static struct pt_explore_plan new_plan(const struct exhaustive *x)
 {
+    struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
+    return plan;
+}
+
+/* `slot` instead of what the last run did at a node. */
+static struct pt_explore_plan plan_for(const struct exhaustive *x, uint32_t at, uint32_t slot)
+{
+    struct pt_explore_plan plan = new_plan(x);
     size_t cap = 0;
     for (uint32_t i = 0; i < at; i++)
-        add_choice(plan, x->nodes[i].step.who, &cap);
-    add_choice(plan, slot, &cap);
+        add_choice(&plan, x->nodes[i].step.who, &cap);
+    add_choice(&plan, slot, &cap);
     const struct pt_explore_step *step = pending(x, at, slot);
     struct node behind = {0};
     if (step && !bounded(x)) { /* else nobody sleeps, and something may be done twice */
         pass_sleep(&x->nodes[at], step, &behind);
-        plan->input.wishes |= PT_EXPLORE_SLEEPS;
+        plan.input.wishes |= PT_EXPLORE_SLEEPS;
     }
     for (uint32_t i = 0; i < behind.asleep_count; i++)
-        pt_explore_add(&plan->input.sleep, behind.asleep[i].who);
+        pt_explore_add(&plan.input.sleep, behind.asleep[i].who);
     free(behind.asleep);
-    pt_explore_add(&x->nodes[at].done, slot);
-    x->branch = at;
+    return plan;
 }
 
 static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans, uint32_t most)
@@ -425,22 +435,35 @@ static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *r
         restart(x);
     if (x->over)
         return 0;
-    struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
-    plan.input.strategy = PT_EXPLORE_FIRST;
-    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
     if (!x->begun) {
+        ret_plans[0] = new_plan(x);
         x->begun = true;
         x->branch = 0;
-    } else if (find_branch(x, &at, &slot)) {
-        make_plan(x, at, slot, &plan);
+    } else if (find_branch(x, x->count, &at, &slot)) {
+        ret_plans[0] = plan_for(x, at, slot);
+        pt_explore_add(&x->nodes[at].done, slot);
+        x->branch = at;
     } else {
         x->over = true;
         x->progress.complete = !x->progress.missing;
         return 0;
     }
     x->out = true;
-    ret_plans[0] = plan;
     return 1;
+}
+
+/* What is left to be tried at nodes above the branch that is under way, one for each: what is found below it comes
+ * first, and may add to them, so that some of these are never asked for. */
+uint32_t pt_explore_exhaustive_ahead(const struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans,
+                                     uint32_t most)
+{
+    const struct exhaustive *x = (const struct exhaustive *)tactic;
+    if (tactic->next != next)
+        return 0;
+    uint32_t count = 0, at = x->branch < x->count ? x->branch : x->count, slot;
+    while (x->out && count < most && find_branch(x, at, &at, &slot))
+        ret_plans[count++] = plan_for(x, at, slot);
+    return count;
 }
 
 static void release(struct pt_explore_tactic *tactic)

@@ -197,31 +197,64 @@ static void look_for_escapes(struct pt_explorer *e, bool over)
         e->fell_back = "threads left control";
 }
 
+/* A run that was done: learnt from, and counted. */
+static enum pt_status take(struct pt_explorer *e, const struct pt_explore_plan *plan, uint32_t index,
+                           struct pt_explore_outcome *outcome, struct pt_err *err)
+{
+    if (outcome->done && !outcome->started && !outcome->timed_out) {
+        if (!e->request->falls_back || e->properties || e->runs)
+            return complain_uncontrolled(e, err);
+        e->fell_back = "it is not built with 'portent cc', or ended before main";
+    }
+    if (outcome->done && outcome->started && (e->request->keep_going || !e->seen_count)) {
+        e->tactic->learn(e->tactic, plan, outcome);
+        pt_explorer_read(e, plan, index, outcome);
+    } else if (plan->input.record[0]) {
+        pt_explore_recorded_remove(plan->input.record);
+    }
+    return PT_OK;
+}
+
+/* Behind the one that is asked for, which an exhaustive strategy hands out alone: so many as there are other jobs.
+ * Recordings are not kept, so where properties need them there is one run at a time. */
+static uint32_t run_ahead(struct pt_explorer *e, struct pt_explore_plan *plans)
+{
+    struct pt_explore_plan more[ROUND];
+    uint32_t jobs = pt_explore_crew_jobs(e->crew), count = 1;
+    if (jobs < 2 || e->properties || strcmp(plans[0].by, "exhaustive") != 0)
+        return 1;
+    uint32_t made = pt_explore_plans_ahead(e->tactic, more, ROUND);
+    for (uint32_t i = 0; i < made; i++) {
+        if (count < jobs && count < ROUND && !pt_explore_ahead_has(&e->ahead, &more[i]))
+            plans[count++] = more[i];
+        else
+            pt_explore_plan_release(&more[i]);
+    }
+    return count;
+}
+
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
 {
     struct pt_explore_outcome outcomes[ROUND];
-    uint32_t fresh;
-    bool goes_on = e->request->keep_going;
-    if (e->shared != e->places.shared_count)
+    uint32_t fresh = 0, runs = count;
+    enum pt_status status = PT_OK;
+    if (e->shared != e->places.shared_count) {
         pt_explorer_predict_anew(e);
+        pt_explore_ahead_clear(&e->ahead);
+    }
     e->shared = e->places.shared_count;
     pt_explorer_ask(e, plans, count);
-    enum pt_status status =
-        pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
+    if (count > 1 || !pt_explore_ahead_take(&e->ahead, &plans[0], &outcomes[0])) {
+        runs = count > 1 ? count : run_ahead(e, plans);
+        status = pt_explore_crew_round(e->crew, &e->places, plans, runs, e->request->keep_going ? NULL : stops, e,
+                                       outcomes, &fresh, err);
+    }
     pt_explore_properties_share(e->properties, &e->places);
-    for (uint32_t i = 0; i < count; i++) {
-        if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out) {
-            if (!e->request->falls_back || e->properties || e->runs)
-                status = complain_uncontrolled(e, err);
-            else
-                e->fell_back = "it is not built with 'portent cc', or ended before main";
-        }
-        if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
-            e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
-            pt_explorer_read(e, &plans[i], i, &outcomes[i]);
-        } else if (plans[i].input.record[0]) {
-            pt_explore_recorded_remove(plans[i].input.record);
-        }
+    for (uint32_t i = 0; i < runs; i++) {
+        if (status == PT_OK && i < count)
+            status = take(e, &plans[i], i, &outcomes[i], err);
+        else if (status == PT_OK && outcomes[i].done && outcomes[i].started && !outcomes[i].timed_out)
+            pt_explore_ahead_put(&e->ahead, &plans[i], &outcomes[i]);
         pt_explore_outcome_release(&outcomes[i]);
         pt_explore_plan_release(&plans[i]);
     }
@@ -343,6 +376,7 @@ void pt_explorer_release(struct pt_explorer *e)
     free(e->recordings);
     if (e->tactic)
         e->tactic->free(e->tactic);
+    pt_explore_ahead_clear(&e->ahead);
     pt_explore_crew_free(e->crew);
     pt_explore_passed_release(&e->passed);
     pt_map64_release(&e->by_key);

@@ -8,6 +8,7 @@
 #include "cli/common/progress.h"
 #include "cli/explore/names.h"
 #include "cli/explore/properties.h"
+#include "explore/ahead.h"
 #include "explore/crew.h"
 #include "explore/story.h"
 #include "explore/tactic.h"
@@ -60,6 +61,7 @@ struct pt_explorer {
     struct pt_explore_base base;
     struct pt_explore_expected expected;
     struct pt_explore_tactic *tactic;
+    struct pt_explore_ahead ahead;
     struct pt_explore_passed passed;
     struct pt_explore_seen *seen;
     uint32_t seen_count;
