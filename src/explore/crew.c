@@ -133,12 +133,6 @@ uint32_t pt_explore_crew_jobs(const struct pt_explore_crew *crew)
     return crew->job_count;
 }
 
-void pt_explore_crew_interrupt(struct pt_explore_crew *crew)
-{
-    for (uint32_t i = 0; i < crew->job_count; i++)
-        pt_explore_program_interrupt(crew->jobs[i].program);
-}
-
 static void begin_round(struct pt_explore_crew *crew, const struct pt_explore_places *places)
 {
     for (uint32_t i = 0; i < crew->job_count; i++)

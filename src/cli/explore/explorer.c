@@ -311,14 +311,17 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     pt_progress_init(&e->progress, request->progress);
     e->names = pt_program_names_new(request->path);
     make_options(e);
-    e->setup = (struct pt_explore_setup){
-        .path = request->path, .arguments = request->arguments, .options = e->options.text, .serves = true};
+    e->setup = (struct pt_explore_setup){.path = request->path,
+                                         .arguments = request->arguments,
+                                         .options = e->options.text,
+                                         .serves = true,
+                                         .interrupted = pt_interrupted};
     make_base(e);
     e->tactic = make_tactic(e);
     enum pt_status status = find_ordinary(e, err);
     if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
-    pt_interrupt_catch();
+    pt_interrupt_catch_all(); /* recordings are to be removed */
     e->started = pt_progress_now();
     if (status == PT_OK)
         status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);

@@ -46,7 +46,7 @@ enum pt_status pt_explorer_stress(struct pt_explorer *e, struct pt_err *err)
         struct pt_explore_outcome outcome;
         plan.input.seed = e->runs + 1;
         status = do_run(e, e->runs + 1, &outcome, err);
-        if (status == PT_OK)
+        if (status == PT_OK && !pt_interrupted())
             pt_explorer_count(e, &plan, &outcome);
         pt_explore_outcome_release(&outcome);
         pt_explorer_show(e);
