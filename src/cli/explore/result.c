@@ -212,6 +212,8 @@ static const char *tell_what(const struct pt_explorer *e, const struct pt_explor
                       pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number));
         if (last)
             pt_buf_printf(&what, " by %s at %s", last->thread, last->loc);
+        else if (seen->finding && !seen->finding->builtin && !seen->finding->witness_count)
+            pt_buf_puts(&what, " in the initial state");
     } else {
         pt_buf_printf(&what, "%s on %s",
                       seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
