@@ -5,6 +5,7 @@ Properties on controlled runs (found with every strategy, on no twin, shown agai
 sees); going on without control, and saying why; schedules that are cut off, of other programs, of other input; usage; what is left of an
 exploration that is killed. Each `test_...` below is one; the last line is `explore-cli: N passed, M failed`.
 """
+import itertools
 import json
 import os
 import pathlib
@@ -196,6 +197,38 @@ def test_not_instrumented(bench):
     done = bench.run("explore", "-n", "6", "--", program, status=0)
     expect("not built with 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
     expect("not built with 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
+
+
+# ---- signals ----
+
+def orders_of_signal():
+    """Statuses of signal_orders.c, by enumeration: the handler runs somewhere behind the call that sends, and loads somewhere behind that;
+    whatever its thread does comes before or after both."""
+    found = set()
+    for order in itertools.permutations("AB" "HL" "SX"):  # two loads; handler begins, its load; send, store
+        at = {event: place for place, event in enumerate(order)}
+        if not (at["A"] < at["B"] and at["S"] < at["X"] and at["S"] < at["H"] < at["L"]):
+            continue
+        if any(at["H"] < at[load] < at["L"] for load in "AB"):
+            continue
+        first, second, seen = (int(at["X"] < at[load]) for load in "ABL")
+        found.add(1 + first + 2 * second + 4 * sum(at[load] < at["H"] for load in "AB") + 16 * seen)
+    return found
+
+
+def test_signal_orders(bench):
+    """A handler runs at any scheduling point of its thread behind the sending, and all of these are explored."""
+    due = orders_of_signal()
+    answer = bench.explore(bench.program("signal_orders"), "--strategy", "exhaustive", "--keep-going", "--no-checks", "--expect", "0", status=1)
+    found = {one["status"] for one in failures(answer)}
+    expect(found == due, f"{answer['explore']}: {sorted(found)}, not {sorted(due)}")
+    expect(not answer["explore"]["complete"], "between all accesses of its thread it was not tried")
+    expect(all(one["reproduced"] for one in failures(answer)), "not all are reproduced")
+    several = bench.explore(bench.program("signal_orders"), "--strategy", "exhaustive", "--keep-going", "--no-checks", "--expect", "0", "--jobs", "3", status=1)
+    expect({one["status"] for one in failures(several)} == due and several["explore"]["runs"] == answer["explore"]["runs"], "other jobs, other answer")
+    answer = bench.explore(bench.program("signal_orders"), "--strategy", "random", "-n", "300", "--keep-going", "--no-checks", "--expect", "0", status=1)
+    found = {one["status"] for one in failures(answer)}
+    expect(found <= due and len(found) > len(due) / 2, f"at random: {sorted(found)} of {sorted(due)}")
 
 
 # ---- schedules ----

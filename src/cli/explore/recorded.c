@@ -150,7 +150,7 @@ static uint32_t find_step(const struct pt_explore_outcome *o, const struct pt_ex
 
 static void add_step(struct pt_explore_stretch *list, uint32_t *count, uint32_t who)
 {
-    if (*count && list[*count - 1].who == who && !(who & PT_EXPLORE_HANDLES))
+    if (*count && (list[*count - 1].who & ~PT_EXPLORE_HANDLES) == who)
         list[*count - 1].steps++;
     else
         list[(*count)++] = (struct pt_explore_stretch){who, 1};
@@ -176,7 +176,7 @@ static void steer_to(const struct pt_finding *finding, const struct pt_explore_o
     for (uint32_t i = 0; i < o->step_count; i++) {
         uint32_t who = o->steps[i].who;
         if (pt_explore_has(&taken, who) ? i < until[who] : i < first)
-            add_step(list, &count, who);
+            add_step(list, &count, pt_explore_choice(&o->steps[i]));
     }
     for (uint32_t slot = PT_EXPLORE_THREADS; slot-- > 0;)
         if (pt_explore_has(&taken, slot))
@@ -254,7 +254,7 @@ struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *fi
             if (taken[i] || !pt_explore_causes_before(&causes, i, step))
                 continue;
             taken[i] = true;
-            add_step(list, &count, o->steps[i].who | (o->steps[i].kind == PT_EXPLORE_HANDLE ? PT_EXPLORE_HANDLES : 0));
+            add_step(list, &count, pt_explore_choice(&o->steps[i]));
         }
         if (found)
             from[slot] = step + 1;

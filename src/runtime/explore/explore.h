@@ -8,6 +8,7 @@
 #ifndef PT_RUNTIME_EXPLORE_EXPLORE_H
 #define PT_RUNTIME_EXPLORE_EXPLORE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,9 @@ void pt_explore_made(int fd);
 /* The process makes a copy of itself; and in that copy. */
 void pt_explore_forks(void);
 void pt_explore_forked(void);
+/* The calling thread is about to send a signal to this one (`value`: of sigqueue; NULL: none). True: it is on its way,
+ * and comes when the receiver is taken for it. */
+bool pt_explore_send(uint32_t receiver, int signal, const union sigval *value);
 /* The calling thread has sent a signal to this one, or, NO_SLOT, to the process. */
 void pt_explore_sent(uint32_t receiver);
 /* The calling thread waits until a handler has run; with `mask` (of the kernel's) meanwhile, as sigsuspend does. False:

@@ -82,6 +82,11 @@ static bool is_for_itself(uint32_t slot)
 {
     struct pt_explore_slot *self = &pt_run.slots[slot];
     uint64_t number = pt_run.result->step_count;
+    if (self->handles) {
+        self->handles = false;
+        pt_flight_arrive(slot);
+        return false;
+    }
     if (!self->signalled)
         return true;
     self->signalled = false;
@@ -212,46 +217,7 @@ void pt_explore_allocated(const void *memory, size_t size)
         pt_shared_forget((uintptr_t)memory, (uintptr_t)memory + size);
 }
 
-/* ---- signals ---- */
-
-static bool is_noticed(uint32_t receiver)
-{
-    if (receiver != PT_EXPLORE_NO_SLOT)
-        return pt_run.slots[receiver].signalled || pt_run.slots[receiver].state != PT_EXPLORE_READY;
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (pt_run.slots[slot].signalled)
-            return true;
-    return false;
-}
-
-/* A thread may have gone to sleep after the signal had come, without having noticed it: who waits looks once more. */
-static void poke(uint32_t receiver)
-{
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (pt_explore_has(&pt_run.used, slot) && (receiver == slot || receiver == PT_EXPLORE_NO_SLOT))
-            pt_task_wake(&pt_run.slots[slot].go);
-}
-
-/* The kernel interrupts who waits, and that has noticed the signal before anything else happens: so the step in which
- * it may be handled does not depend on when the kernel gets to it. One that is blocked is noticed later, or never. */
-void pt_explore_sent(uint32_t receiver)
-{
-    enum { YIELDS = 200, SHORT = 20 * 1000 };
-    if (pt_explore_slot() == PT_EXPLORE_NO_SLOT || !pt_run.several || receiver == pt_explore_slot())
-        return;
-    for (unsigned turn = 0; turn < YIELDS && !is_noticed(receiver); turn++) {
-        if (turn < YIELDS / 2)
-            pt_task_yield();
-        else
-            pt_sys_sleep(SHORT);
-        poke(receiver);
-    }
-}
-
-void pt_explore_outside(void)
-{
-    pt_run.outside = true;
-}
+/* ---- waiting for signals ---- */
 
 /* Signals that the mask lets through, if one is given, are noticed in the same step in which the thread begins to wait.
  * Without one a handler may run right before that, and the thread waits for another signal. */
@@ -286,6 +252,7 @@ void pt_explore_away(const struct pt_site *site)
     uint32_t slot = pt_explore_slot();
     if (slot == PT_EXPLORE_NO_SLOT || !pt_run.several)
         return;
+    pt_flight_flush(slot); /* it may wait for them there */
     pt_spin_lock(&pt_run.lock);
     pt_run.threads[slot].place = pt_place_of(site);
     pt_run.threads[slot].kind = PT_EXPLORE_FOREIGN;

@@ -38,6 +38,9 @@ static void count_out(void)
     if (--pt_run.unjoined > 1)
         return;
     pt_run.several = false;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) /* it has no scheduling points any more */
+        if (pt_explore_has(&pt_run.used, slot))
+            pt_flight_flush(slot);
     pt_runtime_deactivate(PT_ACTIVE_EXPLORES);
     pt_shared_reset();
 }

@@ -32,6 +32,15 @@ static void write_stretch(uint32_t who)
     result->taken_count++;
 }
 
+/* What it is about to do stays what it is about to do. */
+static void make_handle(struct pt_explore_step *step)
+{
+    step->kind = PT_EXPLORE_HANDLE;
+    step->object = step->who;
+    step->other = step->size = 0;
+    step->flags = (step->flags & PT_EXPLORE_FORCED) | PT_EXPLORE_HANDLED;
+}
+
 static void write_step(uint32_t slot)
 {
     struct pt_explore_result *result = pt_run.result;
@@ -40,9 +49,14 @@ static void write_step(uint32_t slot)
     next->own = pt_run.threads[slot].steps++;
     next->enabled = pt_run.enabled;
     next->yields = pt_run.yields;
+    next->signals = pt_run.signals;
+    next->bound = pt_run.bound;
     pt_run.threads[slot].chosen += pt_explore_has(&pt_run.chosen, slot);
-    if (pt_run.input->wishes & PT_EXPLORE_LOGS && result->step_count < pt_run.file->steps_max)
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && result->step_count < pt_run.file->steps_max) {
         pt_run.steps[result->step_count] = *next;
+        if (pt_run.slots[slot].handles)
+            make_handle(&pt_run.steps[result->step_count]);
+    }
     result->step_count++;
     if (pt_run.input->step_limit && result->step_count > pt_run.input->step_limit)
         pt_end(PT_EXPLORE_LIMIT);
@@ -99,14 +113,19 @@ static void commit(uint32_t who)
         !pt_explore_has(&pt_run.yields, before))
         pt_run.result->preemptions++;
     struct pt_explore_step *next = &pt_run.next[slot];
-    count_spins(slot);
-    pt_wait_take(slot);
+    bool handles = pt_run.slots[slot].handles = (who & PT_EXPLORE_HANDLES) != 0;
+    if (handles) {
+        pt_run.spun = 0;
+    } else {
+        count_spins(slot);
+        pt_wait_take(slot);
+    }
     pt_run.slots[slot].answer = next->flags;
     next->flags |= pt_explore_has(&pt_run.yields, slot) ? PT_EXPLORE_SPUN : 0;
     next->flags |= pt_run.picker.forced ? PT_EXPLORE_FORCED : 0;
     write_stretch(who);
     write_step(slot);
-    count_writes(next->kind);
+    count_writes(handles ? PT_EXPLORE_HANDLE : next->kind);
     pt_run.clock += pt_run.input->clock_step ? pt_run.input->clock_step : 1000;
     pt_run.result->clock = pt_run.clock;
     pt_run.result->diverged_at = pt_run.picker.diverged_at;
@@ -139,8 +158,9 @@ void pt_turn_decide(void)
         pt_run.turn = PT_EXPLORE_NO_SLOT;
         return;
     }
-    struct pt_explore_view view = {&pt_run.enabled, &pt_run.yields, &pt_run.chosen,           &pt_run.signals,
-                                   pt_run.next,     pt_run.current, pt_run.result->step_count};
+    struct pt_explore_view view = {&pt_run.enabled,           &pt_run.yields, &pt_run.chosen,
+                                   &pt_run.signals,           pt_run.next,    pt_run.current,
+                                   pt_run.result->step_count, &pt_run.bound};
     uint32_t who = pt_explore_pick(&pt_run.picker, &view);
     if (who == PT_EXPLORE_NO_SLOT) {
         pt_run.result->diverged_at = pt_run.picker.diverged_at;

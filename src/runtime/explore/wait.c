@@ -353,10 +353,20 @@ static void consider(uint32_t slot, uint32_t *earliest)
         *earliest = slot;
 }
 
+/* It can be taken to handle one, whether it could go on or not. */
+static void consider_signal(uint32_t slot)
+{
+    pt_explore_add(&pt_run.signals, slot);
+    if (pt_explore_has(&pt_run.enabled, slot))
+        return;
+    enable(slot, 0);
+    pt_explore_add(&pt_run.bound, slot);
+}
+
 bool pt_wait_look(void)
 {
     uint32_t earliest = PT_EXPLORE_NO_SLOT;
-    pt_run.enabled = pt_run.yields = pt_run.chosen = (struct pt_explore_set){0};
+    pt_run.enabled = pt_run.yields = pt_run.chosen = pt_run.signals = pt_run.bound = (struct pt_explore_set){0};
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) {
         if (!pt_explore_has(&pt_run.used, slot) || pt_run.slots[slot].state != PT_EXPLORE_READY)
             continue;
@@ -364,6 +374,8 @@ bool pt_wait_look(void)
             enable(slot, 0);
         else
             consider(slot, &earliest);
+        if (pt_run.slots[slot].flight_count)
+            consider_signal(slot);
     }
     if (pt_explore_is_empty(&pt_run.enabled) && earliest != PT_EXPLORE_NO_SLOT)
         enable(earliest, pt_run.next[earliest].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT);
