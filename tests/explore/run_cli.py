@@ -146,6 +146,17 @@ def test_property_kinds(bench):
     expect(not answer["explore"]["complete"], "a window of events follows the order of all events: no representative is enough")
 
 
+def test_property_body(bench):
+    """A function that is repeated, and a process that ends while threads are left."""
+    prop = bench.properties("property p: always (y == 1 -> x == 1);\n")
+    answer = bench.explore(bench.program("apart", "-DBODY"), "-s", prop, "-n", "60", "--strategy", "random", status=1)
+    expect(failures(answer)[0]["reproduced"], answer)
+    prop = bench.properties("property p: always x < 2;\n")
+    for flag in ("-DBODY", "-DLEAVES"):
+        answer = bench.explore(bench.program("apart", flag), "-s", prop, "-n", "30", "--strategy", "random", status=0)
+        expect(verdicts(answer) == {"p": "holds"} and not answer["explore"]["losses"], f"{flag}: {answer}")
+
+
 def test_property_errors(bench):
     for text, said in (("property p: nothing == 1;", "no variable 'nothing'"), ("property p within 5ms: always true;", "has a time"),
                        ("property p: event(nevermore);", "'nevermore'"), ("var a = limit;\n", "no property")):

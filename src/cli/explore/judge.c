@@ -73,7 +73,8 @@ static bool keep_doubts(struct pt_explorer *e, const struct pt_explore_recorded 
     return kept;
 }
 
-/* Of a run that did not end by itself the recording may lack its end: what it had not broken by then is no doubt. */
+/* Of a run that did not end by itself the recording may lack its end: what it had not broken by then is no doubt. One
+ * that ended, and was not recorded, is one. */
 void pt_explorer_judge(struct pt_explorer *e, const char *path, bool keeps, struct pt_explore_outcome *outcome)
 {
     struct pt_explore_reading reading = {.properties = e->properties, .keeps = keeps};
@@ -81,7 +82,8 @@ void pt_explorer_judge(struct pt_explorer *e, const char *path, bool keeps, stru
         return;
     struct pt_explore_recorded *recorded = pt_explore_recorded_read(path, &reading);
     bool ended =
-        outcome->result.end == PT_EXPLORE_RUNNING && !outcome->timed_out && WIFEXITED((int)outcome->wait_status);
+        outcome->result.end == PT_EXPLORE_BODY ||
+        (outcome->result.end == PT_EXPLORE_RUNNING && !outcome->timed_out && WIFEXITED((int)outcome->wait_status));
     for (uint32_t i = 0; i < recorded->property_count; i++)
         if (pt_explore_is_broken(recorded->result.findings[i]))
             outcome->broken |= UINT64_C(1) << i;

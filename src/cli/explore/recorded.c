@@ -242,27 +242,27 @@ struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *fi
     pt_arena_init(&arena);
     const char *const *threads = pt_explore_thread_names(names, o, &arena);
     struct pt_explore_stretch *list = pt_xcalloc((size_t)o->step_count + 1, sizeof *list);
-    bool *taken = pt_xcalloc((size_t)o->step_count + 1, sizeof *taken), found = finding->witness_count > 0;
+    bool *taken = pt_xcalloc((size_t)o->step_count + 1, sizeof *taken);
     pt_explore_causes_count(&causes, o);
-    for (uint32_t w = 0; w < finding->witness_count && found; w++) {
+    for (uint32_t w = 0; w < finding->witness_count; w++) {
         uint32_t slot = slot_of(threads, finding->witness[w].thread);
         uint32_t step = slot == PT_EXPLORE_NO_SLOT
                             ? UINT32_MAX
                             : next_event(o, names->places, slot, from[slot], finding->witness[w].loc);
-        found = step != UINT32_MAX;
-        for (uint32_t i = 0; found && i <= step; i++) {
+        if (step == UINT32_MAX) /* no step: of the time before there were several threads */
+            continue;
+        for (uint32_t i = 0; i <= step; i++) {
             if (taken[i] || !pt_explore_causes_before(&causes, i, step))
                 continue;
             taken[i] = true;
             add_step(list, &count, pt_explore_choice(&o->steps[i]));
         }
-        if (found)
-            from[slot] = step + 1;
+        from[slot] = step + 1;
     }
     pt_explore_causes_release(&causes);
     pt_arena_release(&arena);
     free(taken);
-    if (!found) {
+    if (!count) {
         free(list);
         return NULL;
     }

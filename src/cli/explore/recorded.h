@@ -34,7 +34,7 @@ void pt_explore_recorded_steer(const struct pt_explore_recorded *recorded, const
                                const struct pt_explore_places *places, struct pt_explore_tactic *tactic);
 
 /* The beginning of a run in which the events of a predicted violation come as its witness has them: each with the steps
- * of the run `outcome` that it needs, and no others. The caller frees it; NULL: not all of them are steps. */
+ * of the run `outcome` that it needs, and no others. The caller frees it; NULL: none of them is a step. */
 struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *finding,
                                                      const struct pt_explore_outcome *outcome,
                                                      const struct pt_explore_names *names, uint32_t *ret_count);

@@ -59,6 +59,9 @@ extern struct pt_explore_hooks pt_explore_hooks;
 void pt_explore_found(unsigned check, uint64_t key);
 void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site);
 
+/* Around a wait of the runtime's own: the caller sleeps, and nobody takes the turn from it for that. */
+void pt_explore_holds(bool holds);
+
 /* ---- points ---- */
 
 /* Waits until it is the caller's turn to do this. */

@@ -68,11 +68,12 @@ struct pt_explore_run {
     uint32_t slot_count; /* used so far */
     uint32_t live;       /* not ended, or not joined */
     uint32_t unjoined;
-    uint32_t away;    /* in the kernel without the turn */
-    uint32_t watcher; /* 1 + slot of the waiting thread that looks now and then; 0: none */
-    bool outside;     /* timers may send signals: nobody is ever stuck */
-    bool several;     /* there is another thread that was not joined */
-    uint32_t leaving; /* task that has given up the turn to end; 0: none */
+    uint32_t away;          /* in the kernel without the turn */
+    uint32_t watcher;       /* 1 + slot of the waiting thread that looks now and then; 0: none */
+    _Atomic uint32_t holds; /* threads that wait inside of the runtime, with the turn or without */
+    bool outside;           /* timers may send signals: nobody is ever stuck */
+    bool several;           /* there is another thread that was not joined */
+    uint32_t leaving;       /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
     uint64_t in_row; /* steps that `current` has taken, one after the other */
     uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */

@@ -171,10 +171,19 @@ void pt_turn_decide(void)
 
 /* ---- waiting ---- */
 
+void pt_explore_holds(bool holds)
+{
+    if (holds)
+        atomic_fetch_add_explicit(&pt_run.holds, 1, memory_order_relaxed);
+    else
+        atomic_fetch_sub_explicit(&pt_run.holds, 1, memory_order_relaxed);
+}
+
 /* The turn's owner sleeps in the kernel, in a call that nobody knows of, and has done so for two looks. */
 static void take_from_sleeper(uint64_t *seen, uint32_t *looks)
 {
-    if (pt_run.input->wishes & PT_EXPLORE_PATIENT || pt_run.turn == PT_EXPLORE_NO_SLOT)
+    if (pt_run.input->wishes & PT_EXPLORE_PATIENT || pt_run.turn == PT_EXPLORE_NO_SLOT ||
+        atomic_load_explicit(&pt_run.holds, memory_order_relaxed))
         return;
     if (*seen != pt_run.result->step_count) {
         *seen = pt_run.result->step_count;
