@@ -30,6 +30,7 @@ void pt_explore_outcome_release(struct pt_explore_outcome *outcome)
     free(outcome->steps);
     free(outcome->threads);
     free(outcome->output);
+    free(outcome->met);
     *outcome = (struct pt_explore_outcome){0};
 }
 
@@ -49,6 +50,7 @@ void pt_explore_outcome_copy(const struct pt_explore_outcome *o, struct pt_explo
     ret_copy->taken = copy(o->taken, o->taken_count, sizeof *o->taken);
     ret_copy->steps = copy(o->steps, o->step_count, sizeof *o->steps);
     ret_copy->threads = copy(o->threads, o->thread_count, sizeof *o->threads);
+    ret_copy->met = copy(o->met, o->met_count, sizeof *o->met);
     ret_copy->output = o->output ? pt_xstrdup(o->output) : NULL;
 }
 

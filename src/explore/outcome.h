@@ -11,6 +11,7 @@ struct pt_explore_plan {
     const struct pt_explore_weight *weights; /* input.weight_count of them; not owned */
     const char *by;                          /* the strategy's name, for people */
     uint32_t tag;                            /* the strategy's own */
+    bool ahead; /* nobody has asked for it yet: what it finds to be shared is not, until somebody does */
 };
 void pt_explore_plan_release(struct pt_explore_plan *plan);
 
@@ -30,6 +31,8 @@ struct pt_explore_outcome {
     uint32_t thread_count;
     char *output; /* the last it printed, NUL-terminated; NULL: nothing */
     uint32_t job;
+    uint64_t *met; /* keys of places that it found to be shared */
+    uint32_t met_count;
     uint64_t broken; /* properties that it broke, by their numbers, as whoever read its recording says */
 };
 void pt_explore_outcome_release(struct pt_explore_outcome *outcome);

@@ -225,9 +225,10 @@ static uint32_t run_ahead(struct pt_explorer *e, struct pt_explore_plan *plans)
         return 1;
     uint32_t made = pt_explore_plans_ahead(e->tactic, more, ROUND);
     for (uint32_t i = 0; i < made; i++) {
-        if (count < jobs && count < ROUND && !pt_explore_ahead_has(&e->ahead, &more[i]))
-            plans[count++] = more[i];
-        else
+        if (count < jobs && count < ROUND && !pt_explore_ahead_has(&e->ahead, &more[i])) {
+            plans[count] = more[i];
+            plans[count++].ahead = true;
+        } else
             pt_explore_plan_release(&more[i]);
     }
     return count;
@@ -244,7 +245,9 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
     }
     e->shared = e->places.shared_count;
     pt_explorer_ask(e, plans, count);
-    if (count > 1 || !pt_explore_ahead_take(&e->ahead, &plans[0], &outcomes[0])) {
+    if (count == 1 && pt_explore_ahead_take(&e->ahead, &plans[0], &outcomes[0])) {
+        (void)pt_explore_places_meet(&e->places, &outcomes[0]);
+    } else {
         runs = count > 1 ? count : run_ahead(e, plans);
         status = pt_explore_crew_round(e->crew, &e->places, plans, runs, e->request->keep_going ? NULL : stops, e,
                                        outcomes, &fresh, err);
