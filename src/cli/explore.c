@@ -25,6 +25,7 @@ enum {
     OPT_TIME,
     OPT_STRATEGY,
     OPT_SEED,
+    OPT_PROPERTIES,
     OPT_RACES,
     OPT_DEADLOCKS,
     OPT_LIFETIMES,
@@ -38,6 +39,7 @@ enum {
     OPT_TIMEOUTS,
     OPT_PREEMPTIONS,
     OPT_STRESS,
+    OPT_NO_STRESS,
     OPT_NO_SHRINK,
     OPT_SCHEDULE,
     OPT_RESULT,
@@ -56,7 +58,10 @@ static const struct pt_option options_table[] = {
          "(surw), by what earlier runs predict (predict), all of them (exhaustive), or auto (default), a "
          "mixture"},
     [OPT_SEED] = {"seed", 0, "N", NULL, "what random choices follow from (default: 1)"},
-    [OPT_RACES] = {"races", 0, NULL, NULL, "a data race is a failure; done anyway where no check is named"},
+    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
+                        "a run that violates a property of this file is a failure; may be repeated"},
+    [OPT_RACES] = {"races", 0, NULL, NULL,
+                   "a data race is a failure; done anyway where neither a check nor a property is named"},
     [OPT_DEADLOCKS] = {"deadlocks", 0, NULL, NULL,
                        "look for no other failures of this kind than deadlocks, which always are failures"},
     [OPT_LIFETIMES] = {"lifetimes", 0, NULL, NULL, "a use of memory after its end is a failure"},
@@ -85,6 +90,9 @@ static const struct pt_option options_table[] = {
                     "most this share of each thread's time (default: " PT_DELAY_STANDARD
                     "); for programs that control cannot handle",
                     .optional = true},
+    [OPT_NO_STRESS] = {"no-stress", 0, NULL, NULL,
+                       "where control cannot go on, because threads leave it or the program is not instrumented, do "
+                       "not go on with --stress"},
     [OPT_NO_SHRINK] = {"no-shrink", 0, NULL, NULL, "show a failing schedule as it was found"},
     [OPT_SCHEDULE] = {NULL, 'o', "FILE.schedule", NULL,
                       "write the failing schedule there, for 'portent replay'; others to FILE-2.schedule and so on"},
@@ -123,6 +131,9 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
         break;
     case OPT_SEED:
         return set_number("seed", argument, UINT64_MAX, &request->seed);
+    case OPT_PROPERTIES: /* loaded afterwards */
+        *ret_checks = true;
+        break;
     case OPT_RACES:
         request->checks |= 1u << PT_FOUND_RACE;
         *ret_checks = true;
@@ -165,6 +176,9 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     case OPT_STRESS:
         request->stress = true;
         request->delay = argument;
+        break;
+    case OPT_NO_STRESS:
+        request->falls_back = false;
         break;
     case OPT_NO_SHRINK:
         request->shrinks = false;
@@ -213,6 +227,11 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
         pt_diag_usage("explore", "--stress has no schedules: not with --jobs, -o or '--strategy exhaustive'");
         return false;
     }
+    for (uint32_t i = 0; i < parsed->option_count && request->stress; i++)
+        if (parsed->options[i].index == OPT_PROPERTIES) {
+            pt_diag_usage("explore", "--stress has no recordings to check properties (-s) on: 'portent run -s' has");
+            return false;
+        }
     struct pt_delay_budget budget;
     if (request->delay && !pt_delay_parse((struct pt_span){request->delay, strlen(request->delay)}, &budget)) {
         pt_diag_usage("explore", "--stress takes a share of the time, such as 5%%, or seconds, such as 0.2; not '%s'",
@@ -226,6 +245,37 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
     return true;
 }
 
+/* Properties, if there are some; *analyse is to be released in any case. */
+static enum pt_status load_properties(struct pt_explore_request *request, const struct pt_parsed *parsed,
+                                      struct pt_analyse *analyse, struct pt_err *err)
+{
+    enum pt_status status = pt_analyse_load(analyse, options_table, parsed, err);
+    if (status != PT_OK || !analyse->input_count)
+        return status;
+    return pt_explore_properties_new(analyse, request->path, &request->properties, err);
+}
+
+static int explore(struct pt_explore_request *request, const struct pt_parsed *parsed)
+{
+    struct pt_analyse analyse;
+    struct pt_explorer explorer;
+    struct pt_err err;
+    int exit_status = PT_EXIT_BAD;
+    pt_analyse_init(&analyse, 1, 1, "recording");
+    enum pt_status status = load_properties(request, parsed, &analyse, &err);
+    if (status == PT_OK) {
+        status = pt_explorer_run(&explorer, request, &err);
+        if (status == PT_OK)
+            exit_status = pt_explorer_report(&explorer);
+        pt_explorer_release(&explorer);
+    }
+    if (status != PT_OK)
+        pt_diag_error(&err);
+    pt_explore_properties_free(request->properties);
+    pt_analyse_release(&analyse);
+    return exit_status;
+}
+
 static int run(const struct pt_parsed *parsed)
 {
     struct pt_explore_request request = {.strategy = "auto",
@@ -235,9 +285,9 @@ static int run(const struct pt_parsed *parsed)
                                          .jobs = 1,
                                          .preemptions = UINT32_MAX,
                                          .shrinks = true,
+                                         .falls_back = true,
                                          .progress = true,
                                          .style = pt_analyse_style(STDOUT_FILENO, "auto")};
-    struct pt_explorer explorer;
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
     if (!set_options(&request, parsed))
@@ -251,19 +301,13 @@ static int run(const struct pt_parsed *parsed)
     memcpy(arguments, parsed->operands, parsed->operand_count * sizeof *arguments);
     request.path = program;
     request.arguments = arguments;
-    if (pt_explorer_run(&explorer, &request, &err) == PT_OK) {
-        exit_status = pt_explorer_report(&explorer);
-    } else {
-        pt_diag_error(&err);
-        exit_status = PT_EXIT_BAD;
-    }
-    pt_explorer_release(&explorer);
+    exit_status = explore(&request, parsed);
     free(arguments);
     free(program);
     return exit_status;
 }
 
-static const char *const usages[] = {"[-n RUNS] [OPTIONS] -- PROGRAM [ARGS]", NULL};
+static const char *const usages[] = {"[-n RUNS] [-s FILE.prop]... [OPTIONS] -- PROGRAM [ARGS]", NULL};
 
 const struct pt_command pt_command_explore = {
     .name = "explore",
@@ -273,11 +317,15 @@ const struct pt_command pt_command_explore = {
         "Runs PROGRAM, which was built with 'portent cc' or 'portent c++', again and again, one thread at a time, "
         "under "
         "schedules that a strategy chooses. A run fails when the program is killed by a signal, ends with another "
-        "status than without control, cannot go on (a deadlock, a lost wake-up), does not end in time, races, or "
-        "misuses memory. The first failure ends it: its schedule is run again, shrunk to as few switches between "
+        "status than without control, cannot go on (a deadlock, a lost wake-up), does not end in time, violates a "
+        "property (-s), races, or misuses memory. The first failure ends it: its schedule is run again, shrunk to as "
+        "few switches between "
         "threads as still fail, and shown beside a run that passed. 'portent replay' does that run again.\n\n"
-        "Exit status: 0 nothing failed, 1 a run failed, 2 bad usage or input, or the program is not instrumented, 3 "
-        "unknown: exhaustive did not come to its end, or control was lost.",
+        "Where threads leave control, or the program is not instrumented, it says so and goes on without "
+        "(--stress).\n\n"
+        "Exit status: 0 nothing failed, 1 a run failed, 2 bad usage or input, or, with --no-stress or -s, the program "
+        "is "
+        "not instrumented, 3 unknown: exhaustive did not come to its end, or control was lost.",
     .options = options_table,
     .run = run,
 };

@@ -15,17 +15,21 @@
 #include "cli/common/analyse.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
-#include "cli/explore/names.h"
+#include "cli/explore/recorded.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
 #include "core/settings.h"
 #include "explore/crew.h"
 #include "explore/schedule.h"
 #include "report/json_writer.h"
+#include "report/text.h"
 
-enum { OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
+enum { OPT_PROPERTIES, OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
 static const struct pt_option options_table[] = {
+    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
+                        "check the run against the properties of this file (default: that of the property that the "
+                        "schedule violates); may be repeated"},
     [OPT_GDB] = {"gdb", 0, NULL, NULL,
                  "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
@@ -44,11 +48,14 @@ struct replay {
     struct pt_explore_crew *crew;
     struct pt_explore_outcome outcome;
     struct pt_buf options;
+    struct pt_analyse analyse;
+    struct pt_explore_properties *properties; /* NULL: none */
+    struct pt_explore_recorded *recorded;     /* with properties: what they say of it */
     /* what it was */
     uint32_t stretch; /* where it became another run; the schedule's count: nowhere */
     uint64_t step;
     bool ended_so, same_values;
-    char end[80];
+    char end[200];
 };
 
 static enum pt_status load(struct replay *r, const char *path, struct pt_err *err)
@@ -61,6 +68,22 @@ static enum pt_status load(struct replay *r, const char *path, struct pt_err *er
     status = pt_explore_schedule_read(path, text, len, &r->schedule, err);
     free(text);
     return status;
+}
+
+/* Those of the command line; else that which the schedule violates, where its file can be read. */
+static enum pt_status load_properties(struct replay *r, const struct pt_parsed *parsed, struct pt_err *err)
+{
+    static const char word[] = "property ";
+    bool violates = strncmp(r->schedule.ends, word, strlen(word)) == 0;
+    enum pt_status status = pt_analyse_load(&r->analyse, options_table, parsed, err);
+    if (status == PT_OK && !r->analyse.input_count && violates && r->schedule.properties) {
+        status = pt_analyse_load_one(&r->analyse, r->schedule.properties, r->schedule.ends + strlen(word), err);
+        if (status != PT_OK)
+            pt_err_hint(err, "the schedule violates a property of that file; -s names another file");
+    }
+    if (status != PT_OK || !r->analyse.input_count)
+        return status;
+    return pt_explore_properties_new(&r->analyse, r->path, &r->properties, err);
 }
 
 static bool asks_for(const struct replay *r, const char *word)
@@ -166,6 +189,9 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
     struct pt_explore_plan plan;
     uint32_t fresh;
     prepare(r, &plan);
+    char *record = pt_explore_recorded_name(0);
+    if (r->properties)
+        snprintf(plan.input.record, sizeof plan.input.record, "%s", record);
     struct pt_explore_setup setup = setup_of(r);
     enum pt_status status = pt_explore_crew_new(&setup, 1, r->timeout, &r->crew, err);
     if (status == PT_OK)
@@ -174,7 +200,25 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
         status =
             pt_err_set(err, PT_EINPUT,
                        "'%s' was not under control: it is not built with 'portent cc', or ended before main", r->path);
+    if (r->properties && r->outcome.started)
+        r->recorded = pt_explore_recorded_read(record, &(struct pt_explore_reading){.properties = r->properties});
+    free(record);
     return status;
+}
+
+/* The first property that the run breaks, that of the schedule before others; NULL: none. */
+static const struct pt_finding *broken(const struct replay *r)
+{
+    const struct pt_finding *first = NULL;
+    for (uint32_t i = 0; r->recorded && i < r->recorded->property_count; i++) {
+        const struct pt_finding *finding = r->recorded->result.findings[i];
+        if (!pt_explore_is_broken(finding))
+            continue;
+        if (asks_for(r, "property ") && strcmp(r->schedule.ends + strlen("property "), finding->property) == 0)
+            return finding;
+        first = first ? first : finding;
+    }
+    return first;
 }
 
 /* How it ended, as `ends` of a schedule has it. */
@@ -186,17 +230,20 @@ static void judge(struct replay *r)
     if (status_given && WIFEXITED(status)) /* whichever it is, it is compared */
         expected.status = WEXITSTATUS(status) + 1;
     struct pt_explore_failure failure = pt_explore_failure(&r->outcome, &expected, &r->places);
+    const struct pt_finding *violation = broken(r);
     const char *word = pt_explore_failure_words[failure.kind];
     if (failure.kind == PT_EXPLORE_FAILS_SIGNAL || failure.kind == PT_EXPLORE_FAILS_STATUS)
         snprintf(r->end, sizeof r->end, "%s %d", word, failure.number);
+    else if (failure.kind == PT_EXPLORE_FAILS_NONE && violation)
+        snprintf(r->end, sizeof r->end, "property %s", violation->property);
     else if (failure.kind == PT_EXPLORE_FAILS_NONE)
         snprintf(r->end, sizeof r->end, "status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
     else
         snprintf(r->end, sizeof r->end, "%s", word);
     size_t len = strcspn(r->schedule.ends, " ");
-    bool numbered = strncmp(r->schedule.ends, "signal ", 7) == 0 || strncmp(r->schedule.ends, "status ", 7) == 0;
-    r->ended_so = numbered ? strcmp(r->end, r->schedule.ends) == 0
-                           : strlen(r->end) == len && strncmp(r->end, r->schedule.ends, len) == 0;
+    bool exact = asks_for(r, "signal ") || asks_for(r, "status ") || asks_for(r, "property ");
+    r->ended_so = exact ? strcmp(r->end, r->schedule.ends) == 0
+                        : strlen(r->end) == len && strncmp(r->end, r->schedule.ends, len) == 0;
     r->stretch = pt_explore_schedule_compare(&r->schedule, &r->outcome, &r->places, &r->step);
     r->same_values = r->schedule.values == r->outcome.result.values;
 }
@@ -217,6 +264,19 @@ static void say(const struct replay *r)
                 "portent replay: the run diverged at step %" PRIu64 ", in stretch %" PRIu32
                 " of the schedule (%s), and went on by itself: %s\n",
                 r->step, r->stretch + 1, r->schedule.points[r->stretch], r->end);
+}
+
+/* As `check` does. */
+static void say_properties(const struct replay *r)
+{
+    struct pt_style style = pt_analyse_style(STDERR_FILENO, "auto");
+    struct pt_buf text;
+    pt_buf_init(&text);
+    for (uint32_t i = 0; r->recorded && i < r->recorded->property_count; i++)
+        if (r->recorded->result.findings[i]->verdict != PT_VERDICT_HOLDS)
+            pt_report_text(r->recorded->result.findings[i], &style, &text);
+    fputs(text.len ? text.text : "", stderr);
+    pt_buf_release(&text);
 }
 
 static enum pt_status write_result(const struct replay *r, struct pt_err *err)
@@ -281,11 +341,17 @@ static int run(const struct pt_parsed *parsed)
     r.arguments = arguments;
     pt_explore_places_init(&r.places);
     pt_buf_init(&r.options);
-    status = r.gdb ? debug(&r, &err) : play(&r, &err);
+    pt_analyse_init(&r.analyse, 1, 1, "recording");
+    if (!r.gdb)
+        status = load_properties(&r, parsed, &err);
+    if (status == PT_OK)
+        status = r.gdb ? debug(&r, &err) : play(&r, &err);
     if (status == PT_OK && !r.gdb) {
         judge(&r);
-        if (!r.quiet)
+        if (!r.quiet) {
+            say_properties(&r);
             say(&r);
+        }
         status = write_result(&r, &err);
     }
     exit_status = PT_EXIT_HOLDS;
@@ -295,6 +361,9 @@ static int run(const struct pt_parsed *parsed)
         pt_diag_error(&err);
         exit_status = PT_EXIT_BAD;
     }
+    pt_explore_recorded_free(r.recorded);
+    pt_explore_properties_free(r.properties);
+    pt_analyse_release(&r.analyse);
     pt_explore_crew_free(r.crew);
     pt_explore_outcome_release(&r.outcome);
     pt_explore_places_release(&r.places);

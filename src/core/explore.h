@@ -30,8 +30,9 @@
  *     times out, and the virtual clock moves on;
  *   - a condition's waiter can be taken without having been signalled where `spurious` allows that;
  *   - a signal of a condition leaves a token, which the first of those takes that waited then;
- *   - a thread for which a signal (of sigaction's kind) is pending handles it in its next step, a HANDLE; that it could
- *     be taken in two ways (PT_EXPLORE_HANDLES or not) is provided for, and not built.
+ *   - a signal that one thread sends to another is on its way until the receiver is taken with PT_EXPLORE_HANDLES: a
+ *     step of its own, a HANDLE; without it, it goes on as if nothing had come. One that comes from elsewhere (a timer,
+ *     the process, the kernel) is handled when its thread is taken next.
  * Decisions are kept as *stretches*: a slot, and how many steps it takes in a row.
  *
  * What is a scheduling point is fixed before a run begins: every operation of enum pt_explore_kind but LOAD, STORE and
@@ -62,7 +63,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 1 };
+enum { PT_EXPLORE_VERSION = 2 };
 enum { PT_EXPLORE_THREADS = 256, PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64, PT_EXPLORE_NAME = 32 };
 #define PT_EXPLORE_QUIT    UINT32_MAX /* of `command` */
 #define PT_EXPLORE_NO_SLOT UINT32_MAX
@@ -203,6 +204,7 @@ struct pt_explore_place {
     X(TRY_LOCK, "tries to lock", 1, 1, 0)                                                                              \
     X(READ_LOCK, "locks for reading", 1, 1, 1)                                                                         \
     X(TRY_READ_LOCK, "tries to lock for reading", 1, 1, 0)                                                             \
+    X(ASK, "asks for", 1, 1, 0) /* a write lock that lets writers go first: from here on readers wait behind it */     \
     X(UNLOCK, "unlocks", 1, 1, 0)                                                                                      \
     X(WAIT, "waits for", 1, 1, 0)   /* a condition: gives up the mutex (`other`) and begins to wait */                 \
     X(WAKE, "is woken by", 1, 1, 1) /* the same, and takes the mutex: one step with it */                              \
@@ -222,9 +224,11 @@ struct pt_explore_place {
     X(YIELD, "yields", 0, 0, 0)                                                                                        \
     X(DESCRIPTOR, "uses", 1, 1, 1)      /* pipe, socket, eventfd ...: object the descriptor; ready, as poll says */    \
     X(FOREIGN, "returns from", 0, 0, 0) /* a call that blocked in the kernel without the turn */                       \
-    X(SEND, "sends", 1, 1, 0)     /* a signal (its number in `value`) to a thread's slot, or PT_EXPLORE_NO_SLOT */     \
-    X(HANDLE, "handles", 1, 1, 0) /* it was taken with PT_EXPLORE_HANDLES */                                           \
-    X(USER, "does", 1, 1, 0)      /* portent_event() and the like */
+    X(SEND, "sends", 1, 1, 0)     /* a signal to a thread's slot, or PT_EXPLORE_NO_SLOT; other: 1, it is cancelled */  \
+    X(HANDLE, "handles", 1, 1, 0) /* a signal; object: its own slot */                                                 \
+    X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
+    X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
+    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */
 #define PT_EXPLORE_KIND_NAME(name, word, reads, writes, blocks) PT_EXPLORE_##name,
 enum pt_explore_kind { PT_EXPLORE_KINDS(PT_EXPLORE_KIND_NAME) PT_EXPLORE_KIND_COUNT };
 #undef PT_EXPLORE_KIND_NAME
@@ -233,10 +237,11 @@ enum pt_explore_step_flag {
     PT_EXPLORE_FORCED = 1,    /* by the prefix */
     PT_EXPLORE_TIMED_OUT = 2, /* taken before it had what it waited for */
     PT_EXPLORE_SPURIOUS = 4,
-    PT_EXPLORE_SPUN = 8,     /* it was known to spin when it was taken */
-    PT_EXPLORE_FAILED = 16,  /* a try that did not succeed. Written after the step */
-    PT_EXPLORE_OUTSIDE = 32, /* something outside of the process decided when it could be taken */
-    PT_EXPLORE_STOLEN = 64,  /* the turn was taken from a thread that slept with it */
+    PT_EXPLORE_SPUN = 8,      /* it was known to spin when it was taken */
+    PT_EXPLORE_FAILED = 16,   /* a try that did not succeed. Written after the step */
+    PT_EXPLORE_OUTSIDE = 32,  /* something outside of the process decided when it could be taken */
+    PT_EXPLORE_STOLEN = 64,   /* the turn was taken from a thread that slept with it */
+    PT_EXPLORE_HANDLED = 128, /* it was taken with PT_EXPLORE_HANDLES */
 };
 
 struct pt_explore_step {
@@ -251,6 +256,8 @@ struct pt_explore_step {
     uint32_t own;                  /* how many steps the thread had before this one */
     struct pt_explore_set enabled; /* that could have been taken here, this one among them */
     struct pt_explore_set yields;  /* of those: that spin or have yielded, and are taken last */
+    struct pt_explore_set signals; /* of those: that can be taken with PT_EXPLORE_HANDLES */
+    struct pt_explore_set bound;   /* of these: only so */
 };
 
 enum pt_explore_state {
@@ -303,11 +310,12 @@ enum { PT_EXPLORE_EXIT = 125 };
     X(OUTSIDE, "something outside of the process decided when a thread went on")                                       \
     X(CROWD, "there were more threads at a time than can be scheduled")                                                \
     X(FORKED, "it forked, and its child was not scheduled")                                                            \
-    X(PLACES, "it has more places than there is room for")                                                             \
-    X(PREFERS, "a lock lets writers go first, of which one way of two is tried")
+    X(PLACES, "it has more places than there is room for")
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME
+/* After these, threads run that nobody schedules. */
+#define PT_EXPLORE_ESCAPES (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
 
 enum { PT_EXPLORE_FOUND_KEYS = 16 };
 struct pt_explore_result {
@@ -351,6 +359,12 @@ static inline bool pt_explore_is_empty(const struct pt_explore_set *set)
     for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
         all |= set->words[i];
     return !all;
+}
+
+/* How a step was taken, as a prefix has it. */
+static inline uint32_t pt_explore_choice(const struct pt_explore_step *step)
+{
+    return step->who | (step->flags & PT_EXPLORE_HANDLED ? PT_EXPLORE_HANDLES : 0);
 }
 
 /* Of main it is 0. `child` is how many children its parent had started before it. */

@@ -42,6 +42,8 @@ enum pt_explore_space pt_explore_space(enum pt_explore_kind kind)
     case PT_EXPLORE_JOIN:
     case PT_EXPLORE_SEND:
     case PT_EXPLORE_HANDLE:
+    case PT_EXPLORE_PAUSE:
+    case PT_EXPLORE_PAUSED:
         return PT_EXPLORE_SLOTS;
     case PT_EXPLORE_DESCRIPTOR:
         return PT_EXPLORE_FILES;
@@ -88,7 +90,8 @@ static bool memory_depends(const struct pt_explore_step *a, const struct pt_expl
 
 static bool is_signal(const struct pt_explore_step *step)
 {
-    return step->kind == PT_EXPLORE_SEND || step->kind == PT_EXPLORE_HANDLE;
+    return step->kind == PT_EXPLORE_SEND || step->kind == PT_EXPLORE_HANDLE || step->kind == PT_EXPLORE_PAUSE ||
+           step->kind == PT_EXPLORE_PAUSED;
 }
 
 /* A signal that is sent to the process may be any thread's. */
@@ -104,9 +107,15 @@ bool pt_explore_enables(const struct pt_explore_step *a, const struct pt_explore
     return a->kind == PT_EXPLORE_END && b->kind == PT_EXPLORE_JOIN && a->who == b->object;
 }
 
+/* Whatever the receiver of a signal does next may be to handle it. */
+static bool is_sent_to(const struct pt_explore_step *a, const struct pt_explore_step *b)
+{
+    return a->kind == PT_EXPLORE_SEND && (a->object == b->who || a->object == PT_EXPLORE_NO_SLOT);
+}
+
 bool pt_explore_depends(const struct pt_explore_step *a, const struct pt_explore_step *b)
 {
-    if (a->who == b->who)
+    if (a->who == b->who || is_sent_to(a, b) || is_sent_to(b, a))
         return true;
     enum pt_explore_space space = pt_explore_space(a->kind);
     if (space != pt_explore_space(b->kind))

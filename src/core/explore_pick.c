@@ -238,13 +238,18 @@ static uint32_t pick_by_weight(struct pt_explore_picker *picker, const struct pt
 
 /* ---- a pick ---- */
 
+static bool is_bound(const struct pt_explore_view *view, uint32_t slot)
+{
+    return view->bound && pt_explore_has(view->bound, slot);
+}
+
 static uint32_t follow(struct pt_explore_picker *picker, const struct pt_explore_view *view)
 {
     const struct pt_explore_stretch *stretch = &picker->prefix[picker->at];
     uint32_t slot = stretch->who & ~PT_EXPLORE_HANDLES;
     uint32_t handles = picker->used ? 0 : stretch->who & PT_EXPLORE_HANDLES;
     if (slot >= PT_EXPLORE_THREADS || !pt_explore_has(view->enabled, slot) ||
-        (handles && !pt_explore_has(view->signals, slot)))
+        (handles ? !pt_explore_has(view->signals, slot) : is_bound(view, slot)))
         return PT_EXPLORE_NO_SLOT;
     if (++picker->used >= stretch->steps) {
         picker->at++;
@@ -277,8 +282,8 @@ static uint32_t choose(struct pt_explore_picker *picker, const struct pt_explore
     default:
         slot = pick_first(view, &busy);
     }
-    bool handles =
-        pt_explore_has(view->signals, slot) && (picker->input->strategy == PT_EXPLORE_FIRST || below(picker, 2));
+    bool handles = pt_explore_has(view->signals, slot) &&
+                   (is_bound(view, slot) || picker->input->strategy == PT_EXPLORE_FIRST || below(picker, 2));
     return slot | (handles ? PT_EXPLORE_HANDLES : 0);
 }
 

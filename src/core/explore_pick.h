@@ -22,6 +22,7 @@ struct pt_explore_view {
                                              PT_EXPLORE_TIMED_OUT in `flags` */
     uint32_t current;                     /* who was taken last */
     uint64_t step;                        /* how many there were */
+    const struct pt_explore_set *bound;   /* of `signals`: that cannot go on otherwise; NULL: none */
 };
 
 struct pt_explore_picker {

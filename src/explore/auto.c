@@ -114,6 +114,14 @@ bool pt_explore_progress(const struct pt_explore_tactic *tactic, struct pt_explo
     return pt_explore_exhaustive_progress(tactic, ret_progress);
 }
 
+uint32_t pt_explore_plans_ahead(const struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans,
+                                uint32_t most)
+{
+    if (tactic->next == next)
+        tactic = ((const struct mixture *)tactic)->parts[EXHAUSTIVE];
+    return pt_explore_exhaustive_ahead(tactic, ret_plans, most);
+}
+
 void pt_explore_steer_add(struct pt_explore_tactic *tactic, const struct pt_explore_stretch *stretches, uint32_t count)
 {
     if (tactic->next == next)

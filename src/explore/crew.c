@@ -43,7 +43,11 @@ static void do_next(struct job *job)
     struct pt_err err;
     crew->busy++;
     pthread_mutex_unlock(&crew->lock);
+    struct pt_explore *file = pt_explore_program_file(job->program);
+    pt_explore_places_unmeet(file);
     enum pt_status status = pt_explore_program_run(job->program, &crew->plans[index], crew->timeout, outcome, &err);
+    if (status == PT_OK)
+        pt_explore_places_met(file, outcome);
     bool stops = status == PT_OK && crew->stops && crew->stops(crew->context, outcome);
     pthread_mutex_lock(&crew->lock);
     if (status != PT_OK && crew->status == PT_OK) {
@@ -133,12 +137,6 @@ uint32_t pt_explore_crew_jobs(const struct pt_explore_crew *crew)
     return crew->job_count;
 }
 
-void pt_explore_crew_interrupt(struct pt_explore_crew *crew)
-{
-    for (uint32_t i = 0; i < crew->job_count; i++)
-        pt_explore_program_interrupt(crew->jobs[i].program);
-}
-
 static void begin_round(struct pt_explore_crew *crew, const struct pt_explore_places *places)
 {
     for (uint32_t i = 0; i < crew->job_count; i++)
@@ -151,13 +149,14 @@ static void end_round(struct pt_explore_crew *crew, struct pt_explore_places *pl
     for (uint32_t i = 0; i < crew->job_count; i++) {
         const struct pt_explore *file = pt_explore_program_file(crew->jobs[i].program);
         pt_explore_places_read(places, i, file);
-        *ret_fresh += pt_explore_places_meet(places, file);
     }
     for (uint32_t i = 0; i < crew->count; i++) {
         if (i > crew->last) /* whether it was done depends on the jobs */
             pt_explore_outcome_release(&crew->outcomes[i]);
         else if (crew->outcomes[i].done)
             pt_explore_places_take(places, &crew->outcomes[i]);
+        if (!crew->plans[i].ahead)
+            *ret_fresh += pt_explore_places_meet(places, &crew->outcomes[i]);
     }
 }
 

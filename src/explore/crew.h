@@ -28,7 +28,5 @@ enum pt_status pt_explore_crew_round(struct pt_explore_crew *crew, struct pt_exp
                                      const struct pt_explore_plan *plans, uint32_t count, pt_explore_stops stops,
                                      void *context, struct pt_explore_outcome *ret_outcomes, uint32_t *ret_fresh,
                                      struct pt_err *err) PT_WARN_UNUSED;
-/* Ends the runs that go on, from a signal handler too. */
-void pt_explore_crew_interrupt(struct pt_explore_crew *crew);
 
 #endif

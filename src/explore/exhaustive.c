@@ -23,6 +23,10 @@
  * run behind b, and then z was a race with b, or waited: the initials that were added begin w, or do not depend on a
  * longer part. The last step of a process that ends depends on everything, since nothing comes after it.
  *
+ * A thread to which a signal is on its way can be taken in two ways, to handle it or not. Whoever is tried at a node is
+ * tried in both; sending depends on all that the receiver does. Memory that a thread and its handler use is not known
+ * to be shared, so that the handler does not come between all of its accesses: no exploration with signals is whole.
+ *
  * With a bound on preemptions sleep sets are not used, every dependent i counts, and each point is also tried where the
  * preempted thread began to run (Coons, Musuvathi, McKinley, OOPSLA 2013).
  *
@@ -43,6 +47,9 @@ struct node {
     struct pt_explore_set enabled;  /* could be taken here, without those that spin if there are others */
     struct pt_explore_set trying;   /* source set: are to be tried here */
     struct pt_explore_set done;     /* were */
+    struct pt_explore_set signals;  /* could be taken to handle a signal, too; that is tried with them ... */
+    struct pt_explore_set bound;    /* ... or alone */
+    struct pt_explore_set handled;  /* were */
     struct pt_explore_step *asleep; /* need not be: what they were about to do */
     struct pt_explore_step *tried;  /* what those that were tried did, and the one that is being */
     uint32_t asleep_count, tried_count;
@@ -108,15 +115,28 @@ static void fall_asleep(struct node *node, const struct pt_explore_step *step)
     PT_PUSH(node->asleep, node->asleep_count, node->asleep_cap, *step);
 }
 
-/* Who sleeps behind a step of `node`: those that slept or were tried there, and do not depend on it. */
+/* Whether something that a thread could do there depends on a step. */
+static bool is_woken(const struct node *node, uint32_t slot, const struct pt_explore_step *step)
+{
+    for (uint32_t i = 0; i < node->asleep_count; i++)
+        if (node->asleep[i].who == slot && pt_explore_depends(&node->asleep[i], step))
+            return true;
+    for (uint32_t i = 0; i < node->tried_count; i++)
+        if (node->tried[i].who == slot && pt_explore_depends(&node->tried[i], step))
+            return true;
+    return false;
+}
+
+/* Who sleeps behind a step of `node`: those that slept or were tried there, and do not depend on it. A thread that can
+ * handle a signal or not has two things to do, and sleeps only if neither does. */
 static void pass_sleep(const struct node *node, const struct pt_explore_step *step, struct node *ret_next)
 {
     for (uint32_t i = 0; i < node->asleep_count; i++)
-        if (node->asleep[i].who != step->who && !pt_explore_depends(&node->asleep[i], step))
+        if (node->asleep[i].who != step->who && !is_woken(node, node->asleep[i].who, step))
             fall_asleep(ret_next, &node->asleep[i]);
     for (uint32_t i = 0; i < node->tried_count; i++)
         if (node->tried[i].who != step->who && !sleeps(node, node->tried[i].who) &&
-            !pt_explore_depends(&node->tried[i], step))
+            !is_woken(node, node->tried[i].who, step))
             fall_asleep(ret_next, &node->tried[i]);
 }
 
@@ -219,8 +239,8 @@ static void miss(struct exhaustive *x, const char *why)
 static bool leaves_loop(enum pt_explore_kind kind)
 {
     return kind != PT_EXPLORE_LOCK && kind != PT_EXPLORE_READ_LOCK && kind != PT_EXPLORE_UNLOCK &&
-           kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK && kind != PT_EXPLORE_SEM_TRY &&
-           pt_explore_kind_writes(kind);
+           kind != PT_EXPLORE_ASK && kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK &&
+           kind != PT_EXPLORE_SEM_TRY && pt_explore_kind_writes(kind);
 }
 
 /* What would make the answer wrong. */
@@ -241,7 +261,7 @@ static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcom
         miss(x, "time-outs are tried only when nobody else can go on");
     for (uint32_t i = 0; i < outcome->step_count && i < STEPS_MOST; i++) {
         if (outcome->steps[i].kind == PT_EXPLORE_SEND || outcome->steps[i].kind == PT_EXPLORE_HANDLE)
-            miss(x, "not all points at which signals can be handled are tried");
+            miss(x, "signals are handled at scheduling points alone");
         if (outcome->steps[i].flags & PT_EXPLORE_OUTSIDE)
             miss(x, "something outside of the process decided when a thread went on");
         if (outcome->steps[i].flags & PT_EXPLORE_SPUN && leaves_loop(outcome->steps[i].kind))
@@ -285,6 +305,8 @@ static bool take_path(struct exhaustive *x, const struct pt_explore_outcome *out
         if (i == x->count) {
             struct node *node = push_node(x);
             node->enabled = awake(step);
+            node->signals = step->signals;
+            node->bound = step->bound;
             if (i > 0 && !bounded(x))
                 pass_sleep(&x->nodes[i - 1], &x->nodes[i - 1].step, node);
             pt_explore_add(&node->trying, step->who);
@@ -292,7 +314,7 @@ static bool take_path(struct exhaustive *x, const struct pt_explore_outcome *out
         struct node *node = &x->nodes[i];
         node->step = *step;
         node->preemptions = i ? x->nodes[i - 1].preemptions + preempts(x, i - 1, x->nodes[i - 1].step.who) : 0;
-        pt_explore_add(&node->done, step->who);
+        pt_explore_add(step->flags & PT_EXPLORE_HANDLED ? &node->handled : &node->done, step->who);
         if (!x->causes.ends || i + 1 < outcome->step_count) /* what ends the process depends on all: it never sleeps */
             PT_PUSH(node->tried, node->tried_count, node->tried_cap, *step);
     }
@@ -359,88 +381,125 @@ static void restart(struct exhaustive *x)
     x->progress = (struct pt_explore_progress){.passes = x->progress.passes + 1};
 }
 
-static void add_choice(struct pt_explore_plan *plan, uint32_t slot, size_t *cap)
+static void add_choice(struct pt_explore_plan *plan, uint32_t who, size_t *cap)
 {
     uint32_t count = plan->input.prefix_count;
-    if (count && plan->prefix[count - 1].who == slot) {
+    if (count && (plan->prefix[count - 1].who & ~PT_EXPLORE_HANDLES) == who) {
         plan->prefix[count - 1].steps++;
         return;
     }
-    struct pt_explore_stretch stretch = {slot, 1};
+    struct pt_explore_stretch stretch = {who, 1};
     PT_PUSH(plan->prefix, plan->input.prefix_count, *cap, stretch);
 }
 
-/* What a thread is about to do at a node of the last run; NULL: not known. */
+/* What a thread is about to do at a node of the last run; NULL: not known, since it handled a signal first. */
 static const struct pt_explore_step *pending(const struct exhaustive *x, uint32_t at, uint32_t slot)
 {
     for (uint32_t i = at; i < x->count; i++)
         if (x->nodes[i].step.who == slot)
-            return &x->nodes[i].step;
+            return x->nodes[i].step.flags & PT_EXPLORE_HANDLED ? NULL : &x->nodes[i].step;
     return slot < PT_EXPLORE_THREADS && x->waits[slot] ? &x->waiting[slot] : NULL;
 }
 
-static bool find_branch(const struct exhaustive *x, uint32_t *ret_at, uint32_t *ret_slot)
+/* How a thread is still to be taken at a node, PT_EXPLORE_NO_SLOT: not at all. */
+static uint32_t choice_left(const struct node *node, uint32_t slot)
 {
-    for (uint32_t at = x->count; at-- > 0;) {
+    if (!pt_explore_has(&node->trying, slot) || sleeps(node, slot))
+        return PT_EXPLORE_NO_SLOT;
+    if (!pt_explore_has(&node->done, slot) && !pt_explore_has(&node->bound, slot))
+        return slot;
+    bool handles = pt_explore_has(&node->signals, slot) && !pt_explore_has(&node->handled, slot);
+    return handles ? slot | PT_EXPLORE_HANDLES : PT_EXPLORE_NO_SLOT;
+}
+
+/* The lowest node above `from` at which something is left to be tried. */
+static bool find_branch(const struct exhaustive *x, uint32_t from, uint32_t *ret_at, uint32_t *ret_who)
+{
+    for (uint32_t at = from; at-- > 0;) {
         const struct node *node = &x->nodes[at];
         for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
-            if (!pt_explore_has(&node->trying, slot) || pt_explore_has(&node->done, slot) || sleeps(node, slot))
-                continue;
-            if (bounded(x) && node->preemptions + preempts(x, at, slot) > x->base.preemptions)
+            uint32_t who = choice_left(node, slot);
+            if (who == PT_EXPLORE_NO_SLOT ||
+                (bounded(x) && node->preemptions + preempts(x, at, slot) > x->base.preemptions))
                 continue;
             *ret_at = at;
-            *ret_slot = slot;
+            *ret_who = who;
             return true;
         }
     }
     return false;
 }
 
-static void make_plan(struct exhaustive *x, uint32_t at, uint32_t slot, struct pt_explore_plan *plan)
+static struct pt_explore_plan new_plan(const struct exhaustive *x)
 {
+    struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
+    return plan;
+}
+
+/* `who` instead of what the last run did at a node. */
+static struct pt_explore_plan plan_for(const struct exhaustive *x, uint32_t at, uint32_t who)
+{
+    struct pt_explore_plan plan = new_plan(x);
+    uint32_t slot = who & ~PT_EXPLORE_HANDLES;
+    struct pt_explore_step handle = {.who = slot, .kind = PT_EXPLORE_HANDLE, .object = slot};
     size_t cap = 0;
     for (uint32_t i = 0; i < at; i++)
-        add_choice(plan, x->nodes[i].step.who, &cap);
-    add_choice(plan, slot, &cap);
-    const struct pt_explore_step *step = pending(x, at, slot);
+        add_choice(&plan, pt_explore_choice(&x->nodes[i].step), &cap);
+    add_choice(&plan, who, &cap);
+    const struct pt_explore_step *step = who & PT_EXPLORE_HANDLES ? &handle : pending(x, at, slot);
     struct node behind = {0};
     if (step && !bounded(x)) { /* else nobody sleeps, and something may be done twice */
         pass_sleep(&x->nodes[at], step, &behind);
-        plan->input.wishes |= PT_EXPLORE_SLEEPS;
+        plan.input.wishes |= PT_EXPLORE_SLEEPS;
     }
     for (uint32_t i = 0; i < behind.asleep_count; i++)
-        pt_explore_add(&plan->input.sleep, behind.asleep[i].who);
+        pt_explore_add(&plan.input.sleep, behind.asleep[i].who);
     free(behind.asleep);
-    pt_explore_add(&x->nodes[at].done, slot);
-    x->branch = at;
+    return plan;
 }
 
 static uint32_t next(struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans, uint32_t most)
 {
     struct exhaustive *x = (struct exhaustive *)tactic;
-    uint32_t at, slot;
+    uint32_t at, who;
     if (!most || x->out)
         return 0;
     if (x->shared != x->base.places->shared_count)
         restart(x);
     if (x->over)
         return 0;
-    struct pt_explore_plan plan = {.input = x->base.input, .by = "exhaustive"};
-    plan.input.strategy = PT_EXPLORE_FIRST;
-    plan.input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_STRICT | PT_EXPLORE_EXACT;
     if (!x->begun) {
+        ret_plans[0] = new_plan(x);
         x->begun = true;
         x->branch = 0;
-    } else if (find_branch(x, &at, &slot)) {
-        make_plan(x, at, slot, &plan);
+    } else if (find_branch(x, x->count, &at, &who)) {
+        ret_plans[0] = plan_for(x, at, who);
+        pt_explore_add(who & PT_EXPLORE_HANDLES ? &x->nodes[at].handled : &x->nodes[at].done,
+                       who & ~PT_EXPLORE_HANDLES);
+        x->branch = at;
     } else {
         x->over = true;
         x->progress.complete = !x->progress.missing;
         return 0;
     }
     x->out = true;
-    ret_plans[0] = plan;
     return 1;
+}
+
+/* What is left to be tried at nodes above the branch that is under way, one for each: what is found below it comes
+ * first, and may add to them, so that some of these are never asked for. */
+uint32_t pt_explore_exhaustive_ahead(const struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans,
+                                     uint32_t most)
+{
+    const struct exhaustive *x = (const struct exhaustive *)tactic;
+    if (tactic->next != next)
+        return 0;
+    uint32_t count = 0, at = x->branch < x->count ? x->branch : x->count, who;
+    while (x->out && count < most && find_branch(x, at, &at, &who))
+        ret_plans[count++] = plan_for(x, at, who);
+    return count;
 }
 
 static void release(struct pt_explore_tactic *tactic)

@@ -1,12 +1,13 @@
 /*
  * Whether a run failed, and how. Failures are the same if what happened is the same: the signal and the place where the
  * thread was, the exit status, the set of places where threads wait. The first failure of a run counts: what its
- * process did, before what its checks found. Cost: linear in the threads.
+ * process did, before what its checks found, before the properties that it broke. Cost: linear in the threads.
  */
 #include "explore/outcome.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "core/found.h"
@@ -29,7 +30,28 @@ void pt_explore_outcome_release(struct pt_explore_outcome *outcome)
     free(outcome->steps);
     free(outcome->threads);
     free(outcome->output);
+    free(outcome->met);
     *outcome = (struct pt_explore_outcome){0};
+}
+
+static void *copy(const void *from, size_t count, size_t size)
+{
+    if (!from)
+        return NULL;
+    void *to = pt_xmalloc(count * size + 1);
+    if (count)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+void pt_explore_outcome_copy(const struct pt_explore_outcome *o, struct pt_explore_outcome *ret_copy)
+{
+    *ret_copy = *o;
+    ret_copy->taken = copy(o->taken, o->taken_count, sizeof *o->taken);
+    ret_copy->steps = copy(o->steps, o->step_count, sizeof *o->steps);
+    ret_copy->threads = copy(o->threads, o->thread_count, sizeof *o->threads);
+    ret_copy->met = copy(o->met, o->met_count, sizeof *o->met);
+    ret_copy->output = o->output ? pt_xstrdup(o->output) : NULL;
 }
 
 static uint32_t who_runs(const struct pt_explore_outcome *outcome)
@@ -92,6 +114,11 @@ static struct pt_explore_failure of_process(const struct pt_explore_outcome *out
     return (struct pt_explore_failure){0};
 }
 
+struct pt_explore_failure pt_explore_broken(uint32_t property)
+{
+    return make(PT_EXPLORE_FAILS_PROPERTY, (int)property, PT_EXPLORE_NO_SLOT, 0);
+}
+
 struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
                                              const struct pt_explore_expected *expected,
                                              const struct pt_explore_places *places)
@@ -100,6 +127,8 @@ struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *ou
     struct pt_explore_failure failure = {0};
     if (!pt_explore_outcome_counts(outcome))
         return failure;
+    if (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES)
+        return failure; /* it may be control that keeps it from going on */
     if (outcome->timed_out)
         return make(PT_EXPLORE_FAILS_TIMEOUT, 0, who_runs(outcome), 0);
     switch (outcome->result.end) {
@@ -118,6 +147,8 @@ struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *ou
         break;
     }
     uint32_t found = outcome->result.found & expected->checks;
+    if (failure.kind == PT_EXPLORE_FAILS_NONE && !found && outcome->broken)
+        return pt_explore_broken((uint32_t)__builtin_ctzll(outcome->broken));
     if (failure.kind != PT_EXPLORE_FAILS_NONE || !found)
         return failure;
     bool race = found >> PT_FOUND_RACE & 1;

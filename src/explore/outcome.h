@@ -11,6 +11,7 @@ struct pt_explore_plan {
     const struct pt_explore_weight *weights; /* input.weight_count of them; not owned */
     const char *by;                          /* the strategy's name, for people */
     uint32_t tag;                            /* the strategy's own */
+    bool ahead; /* nobody has asked for it yet: what it finds to be shared is not, until somebody does */
 };
 void pt_explore_plan_release(struct pt_explore_plan *plan);
 
@@ -30,8 +31,13 @@ struct pt_explore_outcome {
     uint32_t thread_count;
     char *output; /* the last it printed, NUL-terminated; NULL: nothing */
     uint32_t job;
+    uint64_t *met; /* keys of places that it found to be shared */
+    uint32_t met_count;
+    uint64_t broken; /* properties that it broke, by their numbers, as whoever read its recording says */
 };
 void pt_explore_outcome_release(struct pt_explore_outcome *outcome);
+/* Everything of it. */
+void pt_explore_outcome_copy(const struct pt_explore_outcome *outcome, struct pt_explore_outcome *ret_copy);
 
 /* Whether it is a result: it went to an end of its own, and is no repetition of another one. */
 static inline bool pt_explore_outcome_counts(const struct pt_explore_outcome *o)
@@ -79,6 +85,9 @@ struct pt_explore_expected {
     int status;
     uint32_t checks; /* 1 << enum pt_found_check: findings of the program's own checks that are failures */
 };
+
+/* A property, by its number, is broken. */
+struct pt_explore_failure pt_explore_broken(uint32_t property);
 
 struct pt_explore_places;
 /* NONE: it ended as it should, or says nothing. Places of `outcome` must have been taken in. */

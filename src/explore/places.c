@@ -88,13 +88,47 @@ bool pt_explore_places_share(struct pt_explore_places *places, uint64_t key, con
     return true;
 }
 
-uint32_t pt_explore_places_meet(struct pt_explore_places *places, const struct pt_explore *file)
+void pt_explore_places_unmeet(struct pt_explore *file)
+{
+    struct pt_explore_place *list = PT_EXPLORE_AT(struct pt_explore_place, file, places_offset);
+    uint32_t count = atomic_load_explicit(&file->place_count, memory_order_acquire);
+    for (uint32_t i = 1; i < count && i < file->places_max; i++)
+        atomic_fetch_and_explicit(&list[i].flags, ~(uint32_t)PT_EXPLORE_MET, memory_order_relaxed);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* In an order that does not depend on what the job has run before. */
+void pt_explore_places_met(const struct pt_explore *file, struct pt_explore_outcome *outcome)
 {
     const struct pt_explore_place *list = PT_EXPLORE_AT(const struct pt_explore_place, file, places_offset);
-    uint32_t count = atomic_load_explicit(&file->place_count, memory_order_acquire), fresh = 0;
+    uint32_t count = atomic_load_explicit(&file->place_count, memory_order_acquire);
+    size_t cap = 0;
     for (uint32_t i = 1; i < count && i < file->places_max; i++)
         if (atomic_load_explicit(&list[i].flags, memory_order_relaxed) & PT_EXPLORE_MET)
-            fresh += pt_explore_places_share(places, list[i].key, copy_text(places, file, list[i].variable));
+            PT_PUSH(outcome->met, outcome->met_count, cap, list[i].key);
+    if (outcome->met_count)
+        qsort(outcome->met, outcome->met_count, sizeof *outcome->met, compare_keys);
+}
+
+static const char *variable_of(const struct pt_explore_places *places, uint64_t key)
+{
+    for (uint32_t i = 1; i < places->spot_count; i++)
+        if (places->spots[i].key == key)
+            return places->spots[i].variable;
+    return "";
+}
+
+uint32_t pt_explore_places_meet(struct pt_explore_places *places, const struct pt_explore_outcome *outcome)
+{
+    uint32_t fresh = 0;
+    for (uint32_t i = 0; i < outcome->met_count; i++)
+        if (pt_map64_get(&places->by_key, outcome->met[i]) == PT_NONE)
+            fresh += pt_explore_places_share(places, outcome->met[i], variable_of(places, outcome->met[i]));
     return fresh;
 }
 

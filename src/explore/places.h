@@ -42,8 +42,12 @@ void pt_explore_places_init(struct pt_explore_places *places);
 void pt_explore_places_release(struct pt_explore_places *places);
 /* Between runs: looks at what the program of this job has added to its file. */
 void pt_explore_places_read(struct pt_explore_places *places, uint32_t job, const struct pt_explore *file);
-/* What was met there becomes shared. Returns how many keys are new. */
-uint32_t pt_explore_places_meet(struct pt_explore_places *places, const struct pt_explore *file);
+/* Before a run: nothing was met yet. */
+void pt_explore_places_unmeet(struct pt_explore *file);
+/* Behind it: what it has met. */
+void pt_explore_places_met(const struct pt_explore *file, struct pt_explore_outcome *outcome);
+/* What a run has met becomes shared; its places were read. Returns how many keys are new. */
+uint32_t pt_explore_places_meet(struct pt_explore_places *places, const struct pt_explore_outcome *outcome);
 /* True: the key is new. */
 bool pt_explore_places_share(struct pt_explore_places *places, uint64_t key, const char *variable);
 /* No key is chosen any more, and one is. */

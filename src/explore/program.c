@@ -52,7 +52,6 @@ struct pt_explore_program {
     bool served;   /* it has answered */
     uint32_t runs, processor;
     int exit_status; /* of the process that has ended */
-    _Atomic bool interrupted;
 };
 
 static uint64_t now(void)
@@ -303,11 +302,6 @@ struct pt_explore *pt_explore_program_file(struct pt_explore_program *p)
     return p->file;
 }
 
-void pt_explore_program_interrupt(struct pt_explore_program *p)
-{
-    atomic_store(&p->interrupted, true);
-}
-
 /* --- a run --- */
 
 static void futex_wake(_Atomic uint32_t *word)
@@ -328,7 +322,12 @@ static bool has_ended(struct pt_explore_program *p)
     return !p->process;
 }
 
-enum waited { ANSWERED, ENDED, LATE };
+enum waited { ANSWERED, ENDED, LATE, STOPPED };
+
+static bool is_interrupted(const struct pt_explore_setup *setup)
+{
+    return setup->interrupted && setup->interrupted();
+}
 
 static enum waited wait_for(struct pt_explore_program *p, uint32_t run, uint64_t deadline)
 {
@@ -337,8 +336,10 @@ static enum waited wait_for(struct pt_explore_program *p, uint32_t run, uint64_t
         if (answer == run)
             return ANSWERED;
         uint64_t time = now(), left = deadline > time ? deadline - time : 0;
-        if (!left || atomic_load(&p->interrupted))
+        if (!left)
             return LATE;
+        if (is_interrupted(&p->setup) && deadline > time + AFTERWARD)
+            return STOPPED;
         /* A process that is the run itself says nothing when it ends. */
         uint64_t look = p->setup.serves ? LOOK : LOOK / 50;
         futex_wait(&p->file->answer, answer, left < look ? left : look);
@@ -411,7 +412,6 @@ static void stop_run(struct pt_explore_program *p, uint32_t run)
     uint32_t child = atomic_load(&p->file->child);
     if (p->setup.serves && child) {
         (void)kill((pid_t)child, SIGKILL);
-        atomic_store(&p->interrupted, false);
         if (wait_for(p, run, now() + AFTERWARD) == ANSWERED)
             return;
     }
@@ -454,9 +454,13 @@ enum pt_status pt_explore_program_run(struct pt_explore_program *p, const struct
         status = try_run(p, plan, timeout, &waited, err);
     if (status != PT_OK)
         return status;
-    outcome.timed_out = waited == LATE && !atomic_load(&p->interrupted);
-    if (waited == LATE)
+    outcome.timed_out = waited == LATE;
+    if (waited == LATE || waited == STOPPED)
         stop_run(p, p->runs);
+    if (waited == STOPPED) {
+        *ret_outcome = outcome;
+        return PT_OK;
+    }
     p->served |= waited == ANSWERED;
     outcome.wait_status = waited == ANSWERED ? atomic_load(&p->file->wait_status) : (uint32_t)p->exit_status;
     read_outcome(p, plan, p->runs, &outcome);
@@ -486,10 +490,10 @@ enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, ui
     while (status == PT_OK && waitpid(process, &wait_status, WNOHANG) == 0) {
         struct timespec moment = {.tv_nsec = 500 * 1000};
         nanosleep(&moment, NULL);
-        if (now() > deadline && !*ret_timed_out) {
-            *ret_timed_out = true;
+        bool late = now() > deadline;
+        *ret_timed_out |= late;
+        if (late || is_interrupted(setup))
             (void)kill(process, SIGKILL);
-        }
     }
     *ret_status = (uint32_t)wait_status;
     if (ret_output)

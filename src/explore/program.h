@@ -13,10 +13,11 @@ struct pt_explore_setup {
     const char *const *arguments; /* argv, then NULL */
     const char *options;          /* PORTENT_OPTIONS */
     bool serves;                  /* fork server; false: one process is one run */
-    bool own_streams;    /* input, output and error are those of the tool; else output is kept, and input is the
-                            tool's if that is a file, from its beginning in each run */
-    uint32_t job;        /* its number, for the processor that it runs on */
-    uint32_t processors; /* without control: it may use so many; 0: all */
+    bool own_streams;          /* input, output and error are those of the tool; else output is kept, and input is the
+                                  tool's if that is a file, from its beginning in each run */
+    uint32_t job;              /* its number, for the processor that it runs on */
+    uint32_t processors;       /* without control: it may use so many; 0: all */
+    bool (*interrupted)(void); /* asked now and then during a run: true ends it; NULL: never */
 };
 
 enum pt_status pt_explore_program_new(const struct pt_explore_setup *setup, struct pt_explore_program **ret_program,
@@ -26,14 +27,12 @@ struct pt_explore *pt_explore_program_file(struct pt_explore_program *program);
 
 /*
  * Does the run that `plan` describes, at most `timeout` nanoseconds of it (0: no limit). PT_EIO: the program cannot be
- * started. A fork server that has died is started again. The program's process belongs to the calling thread and ends
- * with it.
+ * started. A fork server that has died is started again. A run that was interrupted is not done. The program's process
+ * belongs to the calling thread and ends with it.
  */
 enum pt_status pt_explore_program_run(struct pt_explore_program *program, const struct pt_explore_plan *plan,
                                       uint64_t timeout, struct pt_explore_outcome *ret_outcome,
                                       struct pt_err *err) PT_WARN_UNUSED;
-/* Another thread says: end the run that goes on. */
-void pt_explore_program_interrupt(struct pt_explore_program *program);
 /* Writes a plan for a process that somebody else starts, a debugger for instance: it is to find what is appended to
  * `ret_value` in PT_EXPLORE_ENV, as long as this process lives. */
 void pt_explore_program_lend(struct pt_explore_program *program, const struct pt_explore_plan *plan,

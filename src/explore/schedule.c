@@ -95,6 +95,11 @@ void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, cons
     pt_buf_puts(buf, "ends ");
     put_rest(buf, head->ends);
     pt_buf_puts(buf, "\n");
+    if (head->properties) {
+        pt_buf_puts(buf, "properties ");
+        put_rest(buf, head->properties);
+        pt_buf_puts(buf, "\n");
+    }
     put_settings(buf, input);
     for (uint32_t i = 0; i < places->shared_count && i < places->limit; i++) {
         pt_buf_printf(buf, "shared %016" PRIx64 " ", places->shared[i].key);
@@ -238,6 +243,10 @@ static bool read_line(struct reader *r)
         return read_number(r, 16, UINT64_MAX, &r->schedule->values);
     if (word_is(r, "ends")) {
         r->schedule->ends = read_rest(r);
+        return true;
+    }
+    if (word_is(r, "properties")) {
+        r->schedule->properties = read_rest(r);
         return true;
     }
     if (word_is(r, "end"))

@@ -17,7 +17,8 @@ struct pt_explore_schedule {
     uint64_t *keys;      /* of the place where the last step of each stretch was; 0: none */
     const char **points; /* the same for people */
     uint32_t stretch_count;
-    uint64_t values; /* of result.values; 0: not known */
+    uint64_t values;        /* of result.values; 0: not known */
+    const char *properties; /* the file of the property that the run breaks; NULL: none */
 };
 
 /* `ends`: one word or more, `comment`: what it is about, both without line ends; `threads`: names by slot, then NULL.
@@ -26,6 +27,7 @@ struct pt_explore_schedule_head {
     const char *const *program;
     const char *ends, *comment;
     const char *const *threads;
+    const char *properties; /* file, or NULL */
 };
 void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, const struct pt_explore_input *input,
                                const struct pt_explore_outcome *outcome, const struct pt_explore_places *places,

@@ -33,20 +33,15 @@ struct steer {
     bool begun;
 };
 
-static void add_step(struct candidate *candidate, size_t *cap, uint32_t who, bool handles)
+static void put_step(struct candidate *candidate, size_t *cap, const struct pt_explore_step *step)
 {
-    uint32_t slot = who | (handles ? PT_EXPLORE_HANDLES : 0);
-    if (candidate->count && candidate->prefix[candidate->count - 1].who == slot && !handles) {
+    uint32_t who = pt_explore_choice(step);
+    if (candidate->count && (candidate->prefix[candidate->count - 1].who & ~PT_EXPLORE_HANDLES) == who) {
         candidate->prefix[candidate->count - 1].steps++;
         return;
     }
-    struct pt_explore_stretch stretch = {slot, 1};
+    struct pt_explore_stretch stretch = {who, 1};
     PT_PUSH(candidate->prefix, candidate->count, *cap, stretch);
-}
-
-static void put_step(struct candidate *candidate, size_t *cap, const struct pt_explore_step *step)
-{
-    add_step(candidate, cap, step->who, step->kind == PT_EXPLORE_HANDLE);
 }
 
 /* `j` may be the number of the steps: a thread that was about to do `step` when the run was over. */

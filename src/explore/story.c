@@ -68,11 +68,18 @@ const char *pt_explore_loc(const struct pt_explore_spot *spot, struct pt_arena *
     return keep(arena, &text);
 }
 
+/* What a thread does to itself. */
+static bool is_own(enum pt_explore_kind kind)
+{
+    return kind == PT_EXPLORE_BEGIN || kind == PT_EXPLORE_END || kind == PT_EXPLORE_HANDLE ||
+           kind == PT_EXPLORE_PAUSE || kind == PT_EXPLORE_PAUSED;
+}
+
 static const char *object_name(const struct pt_explore_names *names, enum pt_explore_kind kind, uint64_t object,
                                const struct pt_explore_spot *spot, const char *const *threads, uint32_t thread_count)
 {
     if (pt_explore_space(kind) == PT_EXPLORE_SLOTS)
-        return object < thread_count && kind != PT_EXPLORE_BEGIN && kind != PT_EXPLORE_END ? threads[object] : "";
+        return object < thread_count && !is_own(kind) ? threads[object] : "";
     if (spot->variable[0])
         return spot->variable;
     const char *name =
@@ -292,14 +299,6 @@ struct pt_played *pt_explore_story(const struct pt_explore_names *names, const s
 
 /* --- runs that passed --- */
 
-static void *copy(const void *from, size_t count, size_t size)
-{
-    void *to = pt_xmalloc(count * size + 1);
-    if (count)
-        memcpy(to, from, count * size);
-    return to;
-}
-
 void pt_explore_passed_add(struct pt_explore_passed *passed, const struct pt_explore_outcome *o)
 {
     if (!o->steps || o->step_count > KEPT_STEPS)
@@ -308,11 +307,7 @@ void pt_explore_passed_add(struct pt_explore_passed *passed, const struct pt_exp
         passed->runs = pt_xcalloc(KEPT, sizeof *passed->runs);
     struct pt_explore_outcome *kept = &passed->runs[passed->next++ % KEPT];
     pt_explore_outcome_release(kept);
-    *kept = *o;
-    kept->output = NULL;
-    kept->taken = copy(o->taken, o->taken_count, sizeof *o->taken);
-    kept->steps = copy(o->steps, o->step_count, sizeof *o->steps);
-    kept->threads = copy(o->threads, o->thread_count, sizeof *o->threads);
+    pt_explore_outcome_copy(o, kept);
     if (passed->count < KEPT)
         passed->count++;
 }

@@ -46,6 +46,11 @@ struct pt_explore_progress {
 };
 bool pt_explore_progress(const struct pt_explore_tactic *tactic, struct pt_explore_progress *ret_progress);
 
+/* Behind a plan that is under way: others that it may hand out later, as they would be now. The caller releases them.
+ */
+uint32_t pt_explore_plans_ahead(const struct pt_explore_tactic *tactic, struct pt_explore_plan *ret_plans,
+                                uint32_t most);
+
 /* A schedule to try, of a steering tactic (or the one that an automatic one has): these stretches first. */
 void pt_explore_steer_add(struct pt_explore_tactic *tactic, const struct pt_explore_stretch *stretches, uint32_t count);
 

@@ -146,7 +146,8 @@ struct pt_finding {
     bool complete;
     /* Of one that holds. */
     struct pt_pinned pinned;
-    const char *widen; /* what would show more, as a sentence without its stop; NULL: nothing is known that would */
+    uint64_t controlled; /* of `explore`: in so many runs, each as it went; 0: of something else */
+    const char *widen;   /* what would show more, as a sentence without its stop; NULL: nothing is known that would */
 
     /* A violation's run: a shortest violating prefix, replayed and found legal. */
     bool witness_lost; /* its beginning was forgotten (bounded windows, very long runs): no witness is given */

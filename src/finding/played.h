@@ -55,7 +55,9 @@ struct pt_explored {
     const char *const *losses; /* of control, in words, then NULL */
     bool killed;               /* the ordinary run was killed: there is no ordinary status */
     int64_t ordinary;
-    bool stress;
+    bool stress; /* runs were without control: all, or those after the first `controlled`, because ... */
+    uint64_t controlled;
+    const char *fell_back; /* ... of this; NULL: that was asked for */
     double seconds;
 };
 

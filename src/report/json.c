@@ -269,6 +269,8 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
         put_bound(json, "lookahead", finding->lookahead);
     }
     pt_json_bool(json, "complete", finding->complete);
+    if (finding->controlled)
+        pt_json_uint(json, "controlled_runs", finding->controlled);
     if (violated && explored)
         put_violation(json, finding);
     pt_json_detail(json, finding);

@@ -188,9 +188,9 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_words_paragraph(
         buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, played->found_by,
-        !played->stretch_count ? "; without control: it may not fail again"
-        : played->reproduced   ? "; its schedule fails again each time it is run"
-                               : "; seen once: its schedule did not fail in this way when it was run again");
+        strcmp(played->found_by, "stress") == 0 ? "; without control: it may not fail again"
+        : played->reproduced                    ? "; its schedule fails again each time it is run"
+                             : "; seen once: its schedule did not fail in this way when it was run again");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
     if (finding->count > 1)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " runs failed like this.", finding->count);
@@ -310,6 +310,10 @@ void pt_explored_json(struct pt_json *json, const struct pt_explored *e)
     else
         pt_json_uint(json, "ordinary", (uint64_t)e->ordinary);
     pt_json_bool(json, "stress", e->stress);
+    if (e->fell_back) {
+        pt_json_string(json, "fell_back", e->fell_back);
+        pt_json_uint(json, "controlled", e->controlled);
+    }
     pt_json_seconds(json, "seconds", e->seconds);
     pt_json_close(json, '}');
 }

@@ -239,6 +239,7 @@ static void read_figures(struct reading *r, const struct pt_json_node *object, s
     finding->window = read_bound(r, object, "window");
     finding->lookahead = read_bound(r, object, "lookahead");
     finding->complete = rd_bool_or(r, object, "a property", "complete", true);
+    finding->controlled = rd_uint_or(r, object, "a property", "controlled_runs", INT64_MAX, 0);
     finding->unseen = read_unseen(r, object);
     finding->seconds = pt_json_is(seconds, PT_VALUE_FLOAT) ? seconds->value.d
                        : pt_json_is(seconds, PT_VALUE_INT) ? (double)seconds->value.i

@@ -4,6 +4,7 @@
  */
 #include "report/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,17 @@
 #include "report/violation.h"
 #include "report/within.h"
 #include "report/words.h"
+
+/* Of `explore`. */
+static void put_controlled(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
+{
+    if (finding->complete)
+        pt_words_paragraph(buf, style, 0, 2, "Property '%s' holds in all schedules.", finding->property);
+    else
+        pt_words_paragraph(buf, style, 0, 2,
+                           "Property '%s' was not violated in %" PRIu64 " run%s, which says nothing about others.",
+                           finding->property, finding->controlled, pt_words_plural(finding->controlled));
+}
 
 static void put_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
@@ -58,7 +70,7 @@ static void put_no_answer(const struct pt_finding *finding, const struct pt_styl
                        finding->message ? finding->message : "no reason given", place ? " (" : "", place ? place : "",
                        place ? ")" : "");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
-    if (!error && !finding->builtin && !pt_within_is(finding) && !pt_local_is(finding)) {
+    if (!error && !finding->builtin && !finding->controlled && !pt_within_is(finding) && !pt_local_is(finding)) {
         char *explored = pt_words_explored(finding);
         pt_words_paragraph(buf, style, 2, 4, "No violation in what was explored: %s.", explored);
         free(explored);
@@ -77,7 +89,9 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
             pt_violation_write(finding, style, buf);
         return;
     case PT_VERDICT_HOLDS:
-        if (finding->builtin)
+        if (finding->controlled && finding->monitorable)
+            put_controlled(finding, style, buf);
+        else if (finding->builtin)
             pt_check_holds(finding, style, buf);
         else if (pt_within_is(finding))
             pt_within_holds(finding, style, buf);

@@ -70,6 +70,10 @@ void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo
 bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offset, bool whole, const char **ret_name,
                      struct pt_variable *ret_variable);
 
+/* What these bytes of a module (as in struct pt_variable) are before the program begins; false: the file does not say,
+ * because the loader puts them together. */
+bool pt_debuginfo_image(struct pt_debuginfo *info, const char *module, uint64_t offset, uint32_t size, void *ret_bytes);
+
 /*
  * May `text` be an argument of `function` (portent_event, portent_watch)? True when a module that uses the function
  * holds the text as a constant, or the end of one, since linkers merge those. Who makes such names up at run time is

@@ -92,3 +92,42 @@ bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offse
     pt_buf_release(&text);
     return found;
 }
+
+/* Whether the loader changes something there before the program begins. */
+static bool is_relocated(Elf *elf, uint64_t from, uint64_t to)
+{
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        GElf_Rela entry;
+        Elf_Data *data =
+            gelf_getshdr(section, &header) && header.sh_type == SHT_RELA ? elf_getdata(section, NULL) : NULL;
+        size_t count = data && header.sh_entsize ? header.sh_size / header.sh_entsize : 0;
+        for (size_t i = 0; i < count; i++)
+            if (gelf_getrela(data, (int)i, &entry) && entry.r_offset < to && entry.r_offset + 8 > from)
+                return true;
+    }
+    return false;
+}
+
+bool pt_debuginfo_image(struct pt_debuginfo *info, const char *module, uint64_t offset, uint32_t size, void *ret_bytes)
+{
+    struct pt_elf *m = pt_debuginfo_module(info, module ? module : "");
+    size_t count, file_size;
+    GElf_Phdr part;
+    if (!m || !pt_module_dwarf(m) || elf_getphdrnum(m->elf, &count) != 0)
+        return false;
+    const char *raw = elf_rawfile(m->elf, &file_size);
+    for (size_t i = 0; raw && i < count; i++) {
+        if (!gelf_getphdr(m->elf, (int)i, &part) || part.p_type != PT_LOAD || offset < part.p_vaddr ||
+            offset - part.p_vaddr > part.p_memsz || size > part.p_memsz - (offset - part.p_vaddr))
+            continue;
+        uint64_t at = offset - part.p_vaddr, there = at < part.p_filesz ? part.p_filesz - at : 0;
+        if (part.p_offset > file_size || part.p_filesz > file_size - part.p_offset ||
+            is_relocated(m->elf, offset, offset + size))
+            return false;
+        memset(ret_bytes, 0, size);
+        memcpy(ret_bytes, raw + part.p_offset + at, there < size ? there : size);
+        return true;
+    }
+    return false;
+}

@@ -9,7 +9,8 @@ dependent pairs alike. A schedule is complete when no thread can go on. What is 
 many of them which assertions fail, or threads are left that wait.
 
 A signal leaves a token that one of those takes who waited then, whoever is first; a thread that waits does so in two steps, beginning
-(it gives the mutex up) and going on (it takes it). So does one at a barrier: arriving and leaving, the last one too.
+(it gives the mutex up) and going on (it takes it). So does one at a barrier: arriving and leaving, the last one too; and a writer of a
+lock that lets writers go first: from the first step on readers wait, as long as others have it.
 """
 import argparse
 import collections
@@ -33,7 +34,7 @@ class State:
         self.mask = [0] * count
         self.values = {name: value for name, value in program.objects.items()}
         self.holder = {}  # mutex or rwlock in writing: thread
-        self.readers = {name: [] for name, kind in program.kinds.items() if kind == "rwlock"}
+        self.readers = {name: [] for name, kind in program.kinds.items() if kind in ("rwlock", "writers")}
         self.waits = [None] * count  # (cond, mutex) or (barrier, phase)
         self.tokens = {name: [] for name, kind in program.kinds.items() if kind == "cond"}
         self.arrived = dict.fromkeys((name for name, kind in program.kinds.items() if kind == "barrier"), 0)
@@ -82,14 +83,16 @@ class State:
         one, waits = self.here(thread), self.waits[thread]
         if one is None:
             return False
+        if one.op == "wrlock" and self.is_asked(one.args[0]) and not waits:
+            return True
         if waits and one.op == "wait":
             return waits[1] not in self.holder and any(thread in token for token in self.tokens[waits[0]])
-        if waits:
+        if waits and one.op == "barrier":
             return self.phase[waits[0]] > waits[1]
         if one.op in ("lock", "wrlock"):
             return one.args[0] not in self.holder and not self.readers.get(one.args[0])
         if one.op == "rdlock":
-            return one.args[0] not in self.holder
+            return one.args[0] not in self.holder and not (self.readers[one.args[0]] and self.waiting(one.args[0]))
         return one.op != "down" or self.values[one.args[0]] > 0
 
     def touch(self, thread, name, writes):
@@ -137,7 +140,18 @@ class State:
         self.touch(thread, name, True)
         self.holder[name] = thread
 
-    do_wrlock = do_lock
+    def is_asked(self, name):
+        return self.program.kinds[name] == "writers"
+
+    def do_wrlock(self, thread, name):
+        """Of a lock that lets writers go first: beginning to wait, and going on."""
+        if self.is_asked(name) and not self.waits[thread]:
+            self.touch(thread, name, True)
+            self.waits[thread] = (name, None)
+            return False
+        self.waits[thread] = None
+        self.do_lock(thread, name)
+        return True
 
     def do_unlock(self, thread, name):
         self.touch(thread, name, True)

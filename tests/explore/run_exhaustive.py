@@ -2,7 +2,8 @@
 """`explore --strategy exhaustive` against brute force: run_exhaustive.py PORTENT [NAME...] [--cases N] [--seed S] [--only I] [--keep FOLDER]
 
 The programs of tiny.txt, and N random ones of at most 60 inequivalent schedules each. Of each the number of schedules must be that of brute
-force, and so must be the set of outcomes (which assertions failed, told by the program's status; whether threads were left waiting). With `--preemptions K`, for K = 0 and 1, every outcome that brute force reaches with at most K preemptions is
+force, and so must be the set of outcomes (which assertions failed, told by the program's status; whether threads were left waiting); with
+`--jobs` 2 or 3 the answer is the same, run by run. With `--preemptions K`, for K = 0 and 1, every outcome that brute force reaches with at most K preemptions is
 found, and no other than in all schedules. Case i of seed S is made from "S/i" alone; what fails is printed as its text. The last line is
 `exhaustive: N passed, M failed`.
 """
@@ -65,6 +66,13 @@ def bounded(answer, reached, told):
     return None
 
 
+def of_jobs(alone, several):
+    """None, or what another number of jobs has changed."""
+    if alone[:5] != several[:5]:
+        return f"{several[:5]} with more jobs, {alone[:5]} with one"
+    return None
+
+
 def one(portent, binary, number, case):
     def explore(*options):
         return explored.explore(portent, ["--strategy", "exhaustive", "--keep-going", "--deadlocks", "--expect", "0", "-n", "1000000", *options],
@@ -73,7 +81,8 @@ def one(portent, binary, number, case):
         if case.program.counts:
             told = explore()
             return f"all were explored, it says; {told.schedules} of {case.answer.classes}" if told.complete else None
-        wrong = problem(case.answer, explore())
+        alone = explore()
+        wrong = problem(case.answer, alone) or of_jobs(alone, explore("--jobs", str(2 + number % 2)))
         for most in (0, 1):
             wrong = wrong or bounded(case.answer, brute.outcomes_within(case.program, most), explore("--preemptions", str(most)))
         return wrong

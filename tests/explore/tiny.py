@@ -3,6 +3,7 @@
     program NAME
     var x=1 y            plain variables         atomic z       _Atomic ones
     mutex m              rwlock l                sem s=1        cond w             barrier q=2
+    writers l            a rwlock that lets writers go first: readers wait behind one that waits for readers
     thread
       a = x              load; a..h are the thread's own       x = a + 1          store
       a = add z 1        a = swap z 5            a = cas z 0 1 (a: whether it succeeded)
@@ -62,7 +63,7 @@ def parse(text):
             found.append(Program(rest.strip()))
             continue
         program = found[-1]
-        if word in ("var", "atomic", "mutex", "rwlock", "sem", "cond", "barrier") and not program.threads:
+        if word in ("var", "atomic", "mutex", "rwlock", "writers", "sem", "cond", "barrier") and not program.threads:
             program.declare(word, rest.split())
         elif word == "thread":
             program.threads.append([])
@@ -120,7 +121,8 @@ def with_targets(program, thread):
 
 # ---- C ----
 
-C_HEAD = """#include <pthread.h>
+C_HEAD = """#define _GNU_SOURCE
+#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -131,7 +133,8 @@ C_HEAD = """#include <pthread.h>
 """
 C_OBJECTS = {"var": "static int {0}_{1} = {2};", "atomic": "static _Atomic int {0}_{1} = {2};",
              "mutex": "static pthread_mutex_t {0}_{1} = PTHREAD_MUTEX_INITIALIZER;",
-             "rwlock": "static pthread_rwlock_t {0}_{1} = PTHREAD_RWLOCK_INITIALIZER;", "sem": "static sem_t {0}_{1};",
+             "rwlock": "static pthread_rwlock_t {0}_{1} = PTHREAD_RWLOCK_INITIALIZER;",
+             "writers": "static pthread_rwlock_t {0}_{1} = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;", "sem": "static sem_t {0}_{1};",
              "cond": "static pthread_cond_t {0}_{1} = PTHREAD_COND_INITIALIZER;", "barrier": "static pthread_barrier_t {0}_{1};"}
 C_INITIAL = {"sem": "sem_init(&{0}_{1}, 0, {2});", "barrier": "pthread_barrier_init(&{0}_{1}, NULL, {2});"}
 C_LINES = {"set": "{1} = {2};", "load": "{1} = {0}_{2};", "store": "{0}_{1} = {2};", "add": "{1} = atomic_fetch_add(&{0}_{2}, {3});",
@@ -191,7 +194,7 @@ def random_text(rng, name):
     """A description as text: two or three threads over few objects, locks given back by who took them, conditions awaited in loops."""
     threads = rng.choice([2, 2, 2, 3])
     length = rng.choice([2, 3, 4]) if threads == 3 else rng.choice([3, 4, 5, 6])
-    lines = [f"program {name}", "var x y", "atomic z", "mutex m n", "rwlock l", f"sem s={rng.choice([0, 1, 1])}", "cond w", f"barrier q={threads}"]
+    lines = [f"program {name}", "var x y", "atomic z", "mutex m n", rng.choice(["rwlock l", "writers l"]), f"sem s={rng.choice([0, 1, 1])}", "cond w", f"barrier q={threads}"]
     theme = rng.choice(["memory", "locks", "locks", "mixed", "conditions"])
     barrier = theme == "mixed" and rng.random() < 0.3
     bodies = [random_thread(rng, theme, length) for _ in range(threads)]

@@ -99,7 +99,6 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
                          const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
 {
     uint32_t *at = pt_map64_at(&e->by_key, failure->key);
-    e->failing++;
     if (*at != PT_NONE) {
         e->seen[*at].count++;
         return;
@@ -116,6 +115,20 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
     PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
 }
 
+/* Each property that it broke is a failure of its own. */
+static void keep_broken(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+{
+    for (uint32_t i = 0; i < pt_explore_properties_count(e->properties); i++) {
+        struct pt_explore_failure failure = pt_explore_broken(i);
+        struct pt_explore_outcome copy = {0};
+        if (!(outcome->broken >> i & 1))
+            continue;
+        pt_explore_outcome_copy(outcome, &copy);
+        keep_failure(e, &failure, plan, &copy);
+        pt_explore_outcome_release(&copy);
+    }
+}
+
 void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
 {
     if (outcome->result.end == PT_EXPLORE_REDUNDANT)
@@ -125,17 +138,22 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     if (outcome->result.losses && !e->losses)
         e->lost_place = outcome->result.lost_place;
     e->losses |= outcome->result.losses;
+    e->escaped += (outcome->result.losses & PT_EXPLORE_ESCAPES) != 0;
     if (!pt_explore_outcome_counts(outcome))
         return;
     uint32_t *at = pt_map64_at(&e->schedules, hash_schedule(outcome));
-    e->distinct += *at == PT_NONE && !e->request->stress;
+    e->distinct += *at == PT_NONE && strcmp(plan->by, PT_EXPLORE_WILD) != 0;
     *at = 1;
     e->runs++;
-    e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL;
+    e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL ||
+                     (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES);
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    if (failure.kind != PT_EXPLORE_FAILS_NONE)
+    e->failing += failure.kind != PT_EXPLORE_FAILS_NONE;
+    if (failure.kind == PT_EXPLORE_FAILS_PROPERTY)
+        keep_broken(e, plan, outcome);
+    else if (failure.kind != PT_EXPLORE_FAILS_NONE)
         keep_failure(e, &failure, plan, outcome);
     else if (pt_explore_outcome_is_whole(outcome))
         pt_explore_passed_add(&e->passed, outcome);
@@ -169,98 +187,144 @@ static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct 
     return status;
 }
 
-/* Recordings cost more than runs: where prediction was asked for all are recorded, else one of a round. */
-static void ask_for_recordings(const struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count)
+/* Where most runs get out of control, runs without any show as much, and more quickly; and where there is nothing left
+ * to try because of that. Properties need control. */
+static void look_for_escapes(struct pt_explorer *e, bool over)
 {
-    bool all = strcmp(e->request->strategy, "predict") == 0, some = strcmp(e->request->strategy, "auto") == 0;
-    if (!e->request->predicts)
-        return;
-    for (uint32_t i = 0; i < count && (all || (some && i == 0 && strcmp(plans[0].by, "exhaustive") != 0)); i++) {
-        char *name = pt_explore_recorded_name(i);
-        snprintf(plans[i].input.record, sizeof plans[i].input.record, "%s", name);
-        free(name);
-    }
+    enum { MANY = 3 };
+    bool most = e->escaped >= MANY && e->escaped * 2 >= e->runs;
+    if (e->request->falls_back && !e->properties && (most || (over && e->escaped)))
+        e->fell_back = "threads left control";
 }
 
-/* What a run that was recorded predicts is tried next. It counts when it happens: what a recording says of locks that
- * are only tried, for instance, is less than the program knows. */
-static void read_recording(struct pt_explorer *e, const struct pt_explore_plan *plan,
-                           const struct pt_explore_outcome *outcome)
+/* A run that was done: learnt from, and counted. */
+static enum pt_status take(struct pt_explorer *e, const struct pt_explore_plan *plan, uint32_t index,
+                           struct pt_explore_outcome *outcome, struct pt_err *err)
 {
-    if (!plan->input.record[0])
-        return;
-    struct pt_explore_recorded *recorded =
-        pt_explore_recorded_read(plan->input.record, NULL, e->request->checks | 1u << PT_FOUND_DEADLOCK, true);
-    pt_explore_recorded_steer(recorded, outcome, &e->places, e->tactic);
-    pt_explore_recorded_free(recorded);
+    if (outcome->done && !outcome->started && !outcome->timed_out) {
+        if (!e->request->falls_back || e->properties || e->runs)
+            return complain_uncontrolled(e, err);
+        e->fell_back = "it is not built with 'portent cc', or ended before main";
+    }
+    if (outcome->done && outcome->started && (e->request->keep_going || !e->seen_count)) {
+        e->tactic->learn(e->tactic, plan, outcome);
+        pt_explorer_read(e, plan, index, outcome);
+    } else if (plan->input.record[0]) {
+        pt_explore_recorded_remove(plan->input.record);
+    }
+    return PT_OK;
+}
+
+/* Behind the one that is asked for, which an exhaustive strategy hands out alone: so many as there are other jobs.
+ * Recordings are not kept, so where properties need them there is one run at a time. */
+static uint32_t run_ahead(struct pt_explorer *e, struct pt_explore_plan *plans)
+{
+    struct pt_explore_plan more[ROUND];
+    uint32_t jobs = pt_explore_crew_jobs(e->crew), count = 1;
+    if (jobs < 2 || e->properties || strcmp(plans[0].by, "exhaustive") != 0)
+        return 1;
+    uint32_t made = pt_explore_plans_ahead(e->tactic, more, ROUND);
+    for (uint32_t i = 0; i < made; i++) {
+        if (count < jobs && count < ROUND && !pt_explore_ahead_has(&e->ahead, &more[i])) {
+            plans[count] = more[i];
+            plans[count++].ahead = true;
+        } else
+            pt_explore_plan_release(&more[i]);
+    }
+    return count;
 }
 
 static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *plans, uint32_t count, struct pt_err *err)
 {
     struct pt_explore_outcome outcomes[ROUND];
-    uint32_t fresh;
-    bool goes_on = e->request->keep_going;
+    uint32_t fresh = 0, runs = count;
+    enum pt_status status = PT_OK;
+    if (e->shared != e->places.shared_count) {
+        pt_explorer_predict_anew(e);
+        pt_explore_ahead_clear(&e->ahead);
+    }
     e->shared = e->places.shared_count;
-    ask_for_recordings(e, plans, count);
-    enum pt_status status =
-        pt_explore_crew_round(e->crew, &e->places, plans, count, goes_on ? NULL : stops, e, outcomes, &fresh, err);
-    for (uint32_t i = 0; i < count; i++) {
-        if (status == PT_OK && outcomes[i].done && !outcomes[i].started && !outcomes[i].timed_out)
-            status = complain_uncontrolled(e, err);
-        if (status == PT_OK && outcomes[i].done && outcomes[i].started && (goes_on || !e->seen_count)) {
-            e->tactic->learn(e->tactic, &plans[i], &outcomes[i]);
-            read_recording(e, &plans[i], &outcomes[i]);
-            pt_explorer_count(e, &plans[i], &outcomes[i]);
-        } else if (plans[i].input.record[0]) {
-            (void)unlink(plans[i].input.record);
-        }
+    pt_explorer_ask(e, plans, count);
+    if (count == 1 && pt_explore_ahead_take(&e->ahead, &plans[0], &outcomes[0])) {
+        (void)pt_explore_places_meet(&e->places, &outcomes[0]);
+    } else {
+        runs = count > 1 ? count : run_ahead(e, plans);
+        status = pt_explore_crew_round(e->crew, &e->places, plans, runs, e->request->keep_going ? NULL : stops, e,
+                                       outcomes, &fresh, err);
+    }
+    pt_explore_properties_share(e->properties, &e->places);
+    for (uint32_t i = 0; i < runs; i++) {
+        if (status == PT_OK && i < count)
+            status = take(e, &plans[i], i, &outcomes[i], err);
+        else if (status == PT_OK && outcomes[i].done && outcomes[i].started && !outcomes[i].timed_out)
+            pt_explore_ahead_put(&e->ahead, &plans[i], &outcomes[i]);
         pt_explore_outcome_release(&outcomes[i]);
         pt_explore_plan_release(&plans[i]);
     }
     return status;
 }
 
+/* Without control there is no end by itself. */
+static bool is_enough(const struct pt_explorer *e)
+{
+    enum { WILD = 1000 };
+    bool endless = e->request->runs == UINT64_MAX && !e->request->time;
+    return e->runs >= e->request->runs || (e->fell_back && endless && e->runs - e->controlled >= WILD);
+}
+
 bool pt_explorer_goes_on(struct pt_explorer *e)
 {
     e->interrupted = pt_interrupted();
     e->out_of_time = e->request->time && pt_progress_now() - e->started >= e->request->time;
-    return !e->interrupted && !e->out_of_time && e->runs < e->request->runs &&
-           (e->request->keep_going || !e->seen_count);
+    return !e->interrupted && !e->out_of_time && !is_enough(e) && (e->request->keep_going || !e->seen_count);
 }
 
 static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
-    while (status == PT_OK && pt_explorer_goes_on(e)) {
+    while (status == PT_OK && !e->fell_back && pt_explorer_goes_on(e)) {
         struct pt_explore_plan plans[ROUND];
         uint64_t left = e->request->runs - e->runs;
         uint32_t count = e->tactic->next(e->tactic, plans, left < ROUND ? (uint32_t)left : ROUND);
+        if (count)
+            status = do_round(e, plans, count, err);
+        look_for_escapes(e, !count);
         if (!count)
             break;
-        status = do_round(e, plans, count, err);
         pt_explorer_show(e);
     }
     pt_progress_clear(&e->progress);
+    e->controlled = e->runs;
+    if (status == PT_OK && e->fell_back) {
+        if (!e->request->quiet)
+            fprintf(stderr, "portent: %s: the other runs are without control (--stress; not with --no-stress)\n",
+                    e->fell_back);
+        status = pt_explorer_stress(e, err);
+    }
     return status;
 }
 
 enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_request *request, struct pt_err *err)
 {
-    *e = (struct pt_explorer){.request = request};
+    *e = (struct pt_explorer){.request = request, .properties = request->properties};
     pt_explore_places_init(&e->places);
     pt_map64_init(&e->by_key);
     pt_map64_init(&e->schedules);
+    pt_map64_init(&e->tried);
     pt_progress_init(&e->progress, request->progress);
     e->names = pt_program_names_new(request->path);
     make_options(e);
-    e->setup = (struct pt_explore_setup){
-        .path = request->path, .arguments = request->arguments, .options = e->options.text, .serves = true};
+    e->setup = (struct pt_explore_setup){.path = request->path,
+                                         .arguments = request->arguments,
+                                         .options = e->options.text,
+                                         .serves = true,
+                                         .interrupted = pt_interrupted};
     make_base(e);
     e->tactic = make_tactic(e);
     enum pt_status status = find_ordinary(e, err);
     if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
-    pt_interrupt_catch();
+    pt_interrupt_catch_all(); /* recordings are to be removed */
     e->started = pt_progress_now();
     if (status == PT_OK)
         status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);
@@ -269,13 +333,30 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     return status;
 }
 
+bool pt_explorer_one(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                     const struct pt_explore_failure *failure, struct pt_explore_outcome *ret_outcome)
+{
+    struct pt_explore_plan own = *plan;
+    struct pt_err err;
+    uint32_t fresh;
+    bool judged = failure->kind == PT_EXPLORE_FAILS_PROPERTY && !own.input.record[0];
+    char *path = pt_explore_recorded_name(PT_EXPLORE_JOBS);
+    if (judged)
+        snprintf(own.input.record, sizeof own.input.record, "%s", path);
+    bool done = pt_explore_crew_round(e->crew, &e->places, &own, 1, NULL, NULL, ret_outcome, &fresh, &err) == PT_OK;
+    if (!done)
+        pt_explore_outcome_release(ret_outcome);
+    else if (judged)
+        pt_explorer_judge(e, path, false, ret_outcome);
+    free(path);
+    return done;
+}
+
 bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen, const char *record,
                        struct pt_explore_outcome *ret_outcome)
 {
     const struct pt_explore_outcome *outcome = &seen->outcome;
     struct pt_explore_plan plan = {.input = seen->input, .by = "replay"};
-    struct pt_err err;
-    uint32_t fresh;
     plan.input.strategy = PT_EXPLORE_FIRST;
     plan.input.wishes = (e->base.input.wishes | PT_EXPLORE_LOGS | PT_EXPLORE_STRICT) & ~(uint32_t)PT_EXPLORE_SLEEPS;
     plan.input.sleep = (struct pt_explore_set){0};
@@ -284,11 +365,9 @@ bool pt_explorer_again(struct pt_explorer *e, const struct pt_explore_seen *seen
     snprintf(plan.input.record, sizeof plan.input.record, "%s", record ? record : "");
     plan.prefix = pt_xmalloc((outcome->taken_count + 1) * sizeof *plan.prefix);
     memcpy(plan.prefix, outcome->taken, outcome->taken_count * sizeof *plan.prefix);
-    enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, ret_outcome, &fresh, &err);
+    bool done = pt_explorer_one(e, &plan, &seen->failure, ret_outcome);
     pt_explore_plan_release(&plan);
-    if (status != PT_OK)
-        pt_explore_outcome_release(ret_outcome);
-    return status == PT_OK;
+    return done;
 }
 
 void pt_explorer_release(struct pt_explorer *e)
@@ -303,10 +382,12 @@ void pt_explorer_release(struct pt_explorer *e)
     free(e->recordings);
     if (e->tactic)
         e->tactic->free(e->tactic);
+    pt_explore_ahead_clear(&e->ahead);
     pt_explore_crew_free(e->crew);
     pt_explore_passed_release(&e->passed);
     pt_map64_release(&e->by_key);
     pt_map64_release(&e->schedules);
+    pt_map64_release(&e->tried);
     pt_explore_places_release(&e->places);
     pt_program_names_free(e->names);
     pt_buf_release(&e->options);

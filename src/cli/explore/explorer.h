@@ -2,9 +2,13 @@
 #ifndef PT_CLI_EXPLORE_EXPLORER_H
 #define PT_CLI_EXPLORE_EXPLORER_H
 
+#include <string.h>
+
 #include "cli/common/analyse.h"
 #include "cli/common/progress.h"
 #include "cli/explore/names.h"
+#include "cli/explore/properties.h"
+#include "explore/ahead.h"
 #include "explore/crew.h"
 #include "explore/story.h"
 #include "explore/tactic.h"
@@ -23,12 +27,13 @@ struct pt_explore_request {
     uint32_t checks;                      /* 1 << enum pt_found_check */
     bool predicts;                        /* recordings are predicted on, where the strategy makes some */
     bool keep_going, shrinks, late, stress, expects, quiet, json;
+    bool falls_back; /* to runs without control, where there cannot be any */
     int expected;
     const char *schedule_path, *result_path; /* NULL: not asked for */
     struct pt_style style;
     bool progress;
-    struct pt_analyse *analyse; /* properties; input_count is 0 without */
-    const char *delay;          /* of --stress */
+    struct pt_explore_properties *properties; /* NULL: none */
+    const char *delay;                        /* of --stress */
 };
 
 /* A failure that was seen. */
@@ -45,6 +50,7 @@ struct pt_explore_seen {
 };
 
 struct pt_explore_recorded;
+#define PT_EXPLORE_WILD "stress" /* who runs without control */
 
 struct pt_explorer {
     const struct pt_explore_request *request;
@@ -55,6 +61,7 @@ struct pt_explorer {
     struct pt_explore_base base;
     struct pt_explore_expected expected;
     struct pt_explore_tactic *tactic;
+    struct pt_explore_ahead ahead;
     struct pt_explore_passed passed;
     struct pt_explore_seen *seen;
     uint32_t seen_count;
@@ -66,8 +73,17 @@ struct pt_explorer {
     uint32_t losses;
     uint32_t lost_place;
     bool out_of_time, interrupted;
+    uint64_t escaped;      /* runs in which a thread left control for good */
+    uint64_t controlled;   /* runs before control was given up */
+    const char *fell_back; /* why it was; NULL: it was not */
     struct pt_progress progress;
     struct pt_program_names *names;
+    struct pt_explore_properties *properties;         /* NULL: none */
+    struct pt_finding *doubts[PT_EXPLORE_PROPERTIES]; /* why one could not be evaluated on a run; NULL: it could */
+    uint64_t unshown;      /* properties of which a violation is predicted that no run has shown */
+    bool partly;           /* not all orders of independent steps of a run could be looked at for its properties */
+    struct pt_map64 tried; /* predicted violations, by property and place: how often they were run */
+    struct pt_explore_recorded *first;       /* the first that properties were evaluated on; NULL: none was */
     struct pt_explore_recorded **recordings; /* that findings belong to */
     uint32_t recording_count;
     size_t recording_cap;
@@ -78,14 +94,33 @@ enum pt_status pt_explorer_run(struct pt_explorer *explorer, const struct pt_exp
                                struct pt_err *err) PT_WARN_UNUSED;
 void pt_explorer_release(struct pt_explorer *explorer);
 
+/* Whether it was seen in a run without control: there is no schedule. */
+static inline bool pt_explore_is_wild(const struct pt_explore_seen *seen)
+{
+    return strcmp(seen->by, PT_EXPLORE_WILD) == 0;
+}
+
 /* For stress.c: whether another run is due; one that was done; how far it is. */
 bool pt_explorer_goes_on(struct pt_explorer *explorer);
 void pt_explorer_count(struct pt_explorer *explorer, const struct pt_explore_plan *plan,
                        struct pt_explore_outcome *outcome);
 void pt_explorer_show(struct pt_explorer *explorer);
+/* One run; recorded, and judged by that, where the failure is of a property. True: it was done. */
+bool pt_explorer_one(struct pt_explorer *explorer, const struct pt_explore_plan *plan,
+                     const struct pt_explore_failure *failure, struct pt_explore_outcome *ret_outcome);
 /* The same schedule once more, exactly, recorded if `record` is not NULL; true: it was done. */
 bool pt_explorer_again(struct pt_explorer *explorer, const struct pt_explore_seen *seen, const char *record,
                        struct pt_explore_outcome *ret_outcome);
+/* judge.c: which runs are to be recorded. */
+void pt_explorer_ask(const struct pt_explorer *explorer, struct pt_explore_plan *plans, uint32_t count);
+/* Counts a run, and reads its recording, if it has one: which properties it broke; and what it predicts. `index`: of
+ * its round. */
+void pt_explorer_read(struct pt_explorer *explorer, const struct pt_explore_plan *plan, uint32_t index,
+                      struct pt_explore_outcome *outcome);
+/* Which properties it broke, alone. */
+void pt_explorer_judge(struct pt_explorer *explorer, const char *path, bool keeps, struct pt_explore_outcome *outcome);
+/* What is a scheduling point has changed: predictions that could not be run may be able to now. */
+void pt_explorer_predict_anew(struct pt_explorer *explorer);
 /* failures.c: is each of what was seen seen again, with fewer switches? Fills in the rest of them. */
 void pt_explorer_settle(struct pt_explorer *explorer);
 /* result.c: everything as a result, printed and written; the exit status. */

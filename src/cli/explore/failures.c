@@ -20,21 +20,15 @@ enum { SHRINKS = 400 };
 
 struct shrinking {
     struct pt_explorer *explorer;
+    const struct pt_explore_failure *failure;
     uint64_t until;
 };
 
 static bool run_again(void *context, const struct pt_explore_plan *plan, struct pt_explore_outcome *ret_outcome)
 {
     struct shrinking *s = context;
-    struct pt_err err;
-    uint32_t fresh;
-    if (pt_interrupted() || pt_progress_now() > s->until)
-        return false;
-    if (pt_explore_crew_round(s->explorer->crew, &s->explorer->places, plan, 1, NULL, NULL, ret_outcome, &fresh,
-                              &err) == PT_OK)
-        return true;
-    pt_explore_outcome_release(ret_outcome);
-    return false;
+    return !pt_interrupted() && pt_progress_now() <= s->until &&
+           pt_explorer_one(s->explorer, plan, s->failure, ret_outcome);
 }
 
 static void keep_passed(void *context, const struct pt_explore_outcome *outcome)
@@ -44,11 +38,20 @@ static void keep_passed(void *context, const struct pt_explore_outcome *outcome)
         pt_explore_passed_add(&s->explorer->passed, outcome);
 }
 
-static bool fails_the_same(const struct pt_explorer *e, const struct pt_explore_seen *seen,
-                           const struct pt_explore_outcome *outcome)
+/* A run may break several properties. */
+static bool is_same(const struct pt_explorer *e, const struct pt_explore_failure *before,
+                    const struct pt_explore_outcome *outcome)
 {
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    return failure.kind == seen->failure.kind && failure.key == seen->failure.key && !outcome->result.diverged_at;
+    if (before->kind == PT_EXPLORE_FAILS_PROPERTY)
+        return failure.kind == before->kind && outcome->broken >> before->number & 1;
+    return failure.kind == before->kind && failure.key == before->key;
+}
+
+static bool shrinks_same(void *context, const struct pt_explore_outcome *outcome)
+{
+    const struct shrinking *s = context;
+    return is_same(s->explorer, s->failure, outcome);
 }
 
 /* Once more, as it was. What it was then counts: it may have steps that the first one had not written. */
@@ -57,7 +60,7 @@ static bool reproduce(struct pt_explorer *e, struct pt_explore_seen *seen)
     struct pt_explore_outcome again;
     if (!pt_explorer_again(e, seen, NULL, &again))
         return false;
-    bool same = fails_the_same(e, seen, &again);
+    bool same = is_same(e, &seen->failure, &again) && !again.result.diverged_at;
     if (same) {
         pt_explore_outcome_release(&seen->outcome);
         seen->outcome = again;
@@ -69,24 +72,36 @@ static bool reproduce(struct pt_explorer *e, struct pt_explore_seen *seen)
 
 static void shrink(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
-    struct shrinking context = {e, pt_progress_now() + SHRINK_TIME};
+    struct shrinking context = {e, &seen->failure, pt_progress_now() + SHRINK_TIME};
     struct pt_explore_base base = e->base;
     base.input.clock = seen->input.clock;
-    struct pt_explore_shrink search = {
-        .run = run_again, .passed = keep_passed, .context = &context, .base = &base, .runs = SHRINKS};
+    struct pt_explore_shrink search = {.run = run_again,
+                                       .passed = keep_passed,
+                                       .same = shrinks_same,
+                                       .context = &context,
+                                       .base = &base,
+                                       .runs = SHRINKS};
     pt_explore_shrink(&search, &seen->outcome);
 }
 
-/* What the program's own checks saw is told by a recording of the same run. */
+/* What the program's own checks saw, and what a property says, is told by a recording of the same run. */
 static void record(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
-    bool race = seen->failure.kind == PT_EXPLORE_FAILS_RACE, lifetime = seen->failure.kind == PT_EXPLORE_FAILS_LIFETIME;
+    struct pt_explore_reading reading = {0};
     struct pt_explore_outcome again;
+    if (seen->failure.kind == PT_EXPLORE_FAILS_RACE)
+        reading.checks = 1u << PT_FOUND_RACE;
+    else if (seen->failure.kind == PT_EXPLORE_FAILS_LIFETIME)
+        reading.checks = 1u << PT_FOUND_LIFETIME;
+    else if (seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY)
+        reading.properties = e->properties;
+    else
+        return;
     char *path = pt_explore_recorded_name(PT_EXPLORE_JOBS);
-    if ((race || lifetime) && pt_explorer_again(e, seen, path, &again)) {
-        struct pt_explore_recorded *recorded =
-            pt_explore_recorded_read(path, NULL, 1u << (race ? PT_FOUND_RACE : PT_FOUND_LIFETIME), false);
-        struct pt_finding *finding = recorded->result.count ? recorded->result.findings[0] : NULL;
+    if (pt_explorer_again(e, seen, path, &again)) {
+        struct pt_explore_recorded *recorded = pt_explore_recorded_read(path, &reading);
+        uint32_t index = reading.properties ? (uint32_t)seen->failure.number : 0;
+        struct pt_finding *finding = index < recorded->result.count ? recorded->result.findings[index] : NULL;
         if (finding && finding->verdict == PT_VERDICT_VIOLATED)
             seen->finding = finding;
         PT_PUSH(e->recordings, e->recording_count, e->recording_cap, recorded);
@@ -111,5 +126,6 @@ static void settle_one(struct pt_explorer *e, struct pt_explore_seen *seen)
 void pt_explorer_settle(struct pt_explorer *e)
 {
     for (uint32_t i = 0; i < e->seen_count && !pt_interrupted(); i++)
-        settle_one(e, &e->seen[i]);
+        if (!pt_explore_is_wild(&e->seen[i]))
+            settle_one(e, &e->seen[i]);
 }

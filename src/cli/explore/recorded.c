@@ -14,6 +14,7 @@
 #include "core/explore_depend.h"
 #include "core/found.h"
 #include "engine/check.h"
+#include "explore/causes.h"
 #include "trace/source.h"
 
 #define EFFORT UINT64_C(100000000) /* nanoseconds, of searches in the order values */
@@ -30,10 +31,11 @@ char *pt_explore_recorded_name(uint32_t job)
     return pt_buf_take(&name);
 }
 
-static void begin(struct pt_explore_recorded *r, struct pt_analyse *analyse, uint32_t checks, bool predicts)
+static void begin(struct pt_explore_recorded *r, const struct pt_explore_reading *reading)
 {
+    uint32_t checks = reading->checks;
     struct pt_check_options options = {.trace = "recording",
-                                       .order = predicts ? PT_CHECK_VALUES : PT_CHECK_ACCESS,
+                                       .order = reading->predicts ? PT_CHECK_VALUES : PT_CHECK_ACCESS,
                                        .automatic = true,
                                        .near = PT_ALL,
                                        .now = pt_progress_now,
@@ -47,11 +49,12 @@ static void begin(struct pt_explore_recorded *r, struct pt_analyse *analyse, uin
     if (checks >> PT_FOUND_LIFETIME & 1)
         kinds[count++] = &pt_check_lifetimes;
     r->checks = pt_checks_new(kinds, count, &r->names, &options);
-    if (analyse && analyse->input_count)
-        r->analysis = pt_analysis_new(&r->names, analyse->inputs, analyse->input_count, &analyse->engine);
+    r->property_count = pt_explore_properties_count(reading->properties);
+    if (r->property_count)
+        r->analysis = pt_explore_properties_begin(reading->properties, &r->names, reading->predicts);
 }
 
-static void remove_files(const char *path)
+void pt_explore_recorded_remove(const char *path)
 {
     struct pt_buf live; /* of a program that was killed */
     pt_buf_init(&live);
@@ -61,34 +64,58 @@ static void remove_files(const char *path)
     pt_buf_release(&live);
 }
 
-struct pt_explore_recorded *pt_explore_recorded_read(const char *path, struct pt_analyse *analyse, uint32_t checks,
-                                                     bool predicts)
+/* Initial values come before everything else. */
+static enum pt_status take(struct pt_explore_recorded *r, const struct pt_explore_reading *reading,
+                           const struct pt_event *event, struct pt_map64 *given, bool *begun, struct pt_err *err)
 {
-    struct pt_explore_recorded *r = pt_xcalloc(1, sizeof *r);
+    enum pt_status status = PT_OK;
+    if (r->analysis && event->op == PT_OP_INIT)
+        *pt_map64_at(given, event->object) = 1;
+    if (r->analysis && event->op != PT_OP_INIT && !*begun) {
+        *begun = true;
+        status = pt_explore_properties_initial(reading->properties, &r->names, given, r->analysis, err);
+    }
+    if (status == PT_OK && r->analysis)
+        status = pt_analysis_event(r->analysis, event, err);
+    return status == PT_OK ? pt_checks_event(r->checks, event, err) : status;
+}
+
+static void read_all(struct pt_explore_recorded *r, const struct pt_explore_reading *reading, const char *path,
+                     struct pt_err *err)
+{
     struct pt_source *source;
     struct pt_event event;
-    struct pt_err err;
+    struct pt_map64 given;
     enum pt_read got = PT_READ_ERROR;
     enum pt_status status = PT_OK;
-    pt_names_init(&r->names);
-    begin(r, analyse, checks, predicts);
-    if (pt_source_open(path, &r->names, &source, &err) == PT_OK) {
-        while (status == PT_OK && (got = pt_source_next(source, &event, &err)) == PT_READ_EVENT) {
-            if (r->analysis)
-                status = pt_analysis_event(r->analysis, &event, &err);
-            if (status == PT_OK)
-                status = pt_checks_event(r->checks, &event, &err);
-        }
+    bool begun = false;
+    pt_map64_init(&given);
+    if (pt_source_open(path, &r->names, &source, err) == PT_OK) {
+        while (status == PT_OK && (got = pt_source_next(source, &event, err)) == PT_READ_EVENT)
+            status = take(r, reading, &event, &given, &begun, err);
         pt_source_free(source);
     }
+    if (status == PT_OK && r->analysis && !begun)
+        status = pt_explore_properties_initial(reading->properties, &r->names, &given, r->analysis, err);
+    pt_map64_release(&given);
     r->torn = got != PT_READ_END || status != PT_OK;
+}
+
+struct pt_explore_recorded *pt_explore_recorded_read(const char *path, const struct pt_explore_reading *reading)
+{
+    struct pt_explore_recorded *r = pt_xcalloc(1, sizeof *r);
+    struct pt_err err;
+    pt_names_init(&r->names);
+    begin(r, reading);
+    read_all(r, reading, path, &err);
     const char *lost = r->torn ? err.message : NULL;
     if (r->analysis) {
         pt_analysis_finish(r->analysis, lost);
         r->result.findings = pt_analysis_findings(r->analysis, &r->result.count);
     }
     pt_checks_finish(r->checks, lost, &r->result);
-    remove_files(path);
+    if (!reading->keeps)
+        pt_explore_recorded_remove(path);
     return r;
 }
 
@@ -123,7 +150,7 @@ static uint32_t find_step(const struct pt_explore_outcome *o, const struct pt_ex
 
 static void add_step(struct pt_explore_stretch *list, uint32_t *count, uint32_t who)
 {
-    if (*count && list[*count - 1].who == who)
+    if (*count && (list[*count - 1].who & ~PT_EXPLORE_HANDLES) == who)
         list[*count - 1].steps++;
     else
         list[(*count)++] = (struct pt_explore_stretch){who, 1};
@@ -149,7 +176,7 @@ static void steer_to(const struct pt_finding *finding, const struct pt_explore_o
     for (uint32_t i = 0; i < o->step_count; i++) {
         uint32_t who = o->steps[i].who;
         if (pt_explore_has(&taken, who) ? i < until[who] : i < first)
-            add_step(list, &count, who);
+            add_step(list, &count, pt_explore_choice(&o->steps[i]));
     }
     for (uint32_t slot = PT_EXPLORE_THREADS; slot-- > 0;)
         if (pt_explore_has(&taken, slot))
@@ -171,4 +198,74 @@ void pt_explore_recorded_steer(const struct pt_explore_recorded *r, const struct
             if (finding->more[k]->how == PT_HOW_PREDICTED)
                 steer_to(finding->more[k], outcome, places, tactic);
     }
+}
+
+/* --- predicted violations of properties --- */
+
+static uint32_t slot_of(const char *const *names, const char *name)
+{
+    for (uint32_t i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return PT_EXPLORE_NO_SLOT;
+}
+
+static bool may_be_relevant(const struct pt_explore_step *step)
+{
+    return step->kind == PT_EXPLORE_STORE || step->kind == PT_EXPLORE_ATOMIC_STORE ||
+           step->kind == PT_EXPLORE_ATOMIC_UPDATE || step->kind == PT_EXPLORE_USER;
+}
+
+/* The thread's next step behind `from` that is this event; UINT32_MAX: there is none. */
+static uint32_t next_event(const struct pt_explore_outcome *o, const struct pt_explore_places *places, uint32_t slot,
+                           uint32_t from, const char *loc)
+{
+    char text[4200];
+    for (uint32_t i = from; i < o->step_count; i++) {
+        const struct pt_explore_spot *spot = pt_explore_spot(places, o->steps[i].place);
+        if (o->steps[i].who != slot || !may_be_relevant(&o->steps[i]))
+            continue;
+        snprintf(text, sizeof text, "%s:%u", spot->file, spot->line);
+        if (strcmp(text, loc) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *finding,
+                                                     const struct pt_explore_outcome *o,
+                                                     const struct pt_explore_names *names, uint32_t *ret_count)
+{
+    struct pt_explore_causes causes = {0};
+    struct pt_arena arena;
+    uint32_t from[PT_EXPLORE_THREADS] = {0}, count = 0;
+    pt_arena_init(&arena);
+    const char *const *threads = pt_explore_thread_names(names, o, &arena);
+    struct pt_explore_stretch *list = pt_xcalloc((size_t)o->step_count + 1, sizeof *list);
+    bool *taken = pt_xcalloc((size_t)o->step_count + 1, sizeof *taken);
+    pt_explore_causes_count(&causes, o);
+    for (uint32_t w = 0; w < finding->witness_count; w++) {
+        uint32_t slot = slot_of(threads, finding->witness[w].thread);
+        uint32_t step = slot == PT_EXPLORE_NO_SLOT
+                            ? UINT32_MAX
+                            : next_event(o, names->places, slot, from[slot], finding->witness[w].loc);
+        if (step == UINT32_MAX) /* no step: of the time before there were several threads */
+            continue;
+        for (uint32_t i = 0; i <= step; i++) {
+            if (taken[i] || !pt_explore_causes_before(&causes, i, step))
+                continue;
+            taken[i] = true;
+            add_step(list, &count, pt_explore_choice(&o->steps[i]));
+        }
+        from[slot] = step + 1;
+    }
+    pt_explore_causes_release(&causes);
+    pt_arena_release(&arena);
+    free(taken);
+    if (!count) {
+        free(list);
+        return NULL;
+    }
+    *ret_count = count;
+    return list;
 }

@@ -12,7 +12,7 @@
 
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
-#include "cli/explore/explorer.h"
+#include "cli/explore/recorded.h"
 #include "explore/schedule.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -55,19 +55,25 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
 {
     bool asked = strcmp(e->request->strategy, "exhaustive") == 0 && !e->request->stress;
     bool has = !e->request->stress && pt_explore_progress(e->tactic, ret_progress);
+    bool properties = e->partly || e->unshown || pt_explore_properties_follow_order(e->properties);
     *ret_why = NULL;
-    if (has && ret_progress->complete && !e->losses)
+    if (has && ret_progress->complete && !e->losses && !properties && !e->fell_back)
         return true;
     if (e->interrupted)
         *ret_why = "it was interrupted";
     else if (e->out_of_time && (asked || e->request->runs != UINT64_MAX))
         *ret_why = "the time was over";
+    else if (asked && e->fell_back)
+        *ret_why = e->fell_back;
     else if (asked && has && ret_progress->missing)
         *ret_why = ret_progress->missing;
+    else if (asked && has && ret_progress->complete && !e->losses)
+        *ret_why = e->unshown ? "a violation of a property is predicted that no run has shown"
+                              : "not all orders of independent steps could be looked at for the properties";
     else if (asked)
         *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
     else if (e->unfinished)
-        *ret_why = "some runs reached the limit of steps";
+        *ret_why = "some runs reached the limit of steps, or did not end after control was lost";
     return false;
 }
 
@@ -88,7 +94,9 @@ static struct pt_explored *describe(const struct pt_explorer *e, struct pt_arena
                                      .losses = list_losses(e, arena),
                                      .killed = e->expected.killed,
                                      .ordinary = e->expected.status,
-                                     .stress = e->request->stress,
+                                     .stress = e->request->stress || e->fell_back,
+                                     .controlled = e->controlled,
+                                     .fell_back = e->fell_back,
                                      .seconds = (double)(pt_progress_now() - e->started) / 1e9};
     explored->complete = is_complete(e, &progress, &why);
     explored->why = why;
@@ -103,14 +111,19 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
     struct pt_buf text;
     pt_buf_init(&text);
     if (x->complete) {
-        pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct, e->seen_count ? "" : ": none fails");
+        pt_buf_printf(&text, "All %" PRIu64 " schedule%s explored%s", x->distinct, pt_words_plural(x->distinct),
+                      e->seen_count ? "" : ": none fails");
         if (x->bounded)
             pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
                           pt_words_plural(x->preemptions));
         pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
-        if (x->stress)
+        if (x->fell_back && x->controlled)
+            pt_buf_printf(&text,
+                          ", %" PRIu64 " of them under control, %" PRIu64 " different schedule%s: ", x->controlled,
+                          x->distinct, pt_words_plural(x->distinct));
+        else if (x->stress)
             pt_buf_puts(&text, " without control: ");
         else
             pt_buf_printf(&text, ", %" PRIu64 " different schedule%s: ", x->distinct, pt_words_plural(x->distinct));
@@ -119,7 +132,9 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
         else
             pt_buf_puts(&text, "none failed, which says nothing about others");
     }
-    if (x->why)
+    if (x->fell_back)
+        pt_buf_printf(&text, "; control could not go on: %s", x->fell_back);
+    if (x->why && !x->fell_back)
         pt_buf_printf(&text, "; not all was done: %s", x->why);
     for (const char *const *loss = x->losses; *loss; loss++)
         pt_buf_printf(&text, "; not all was under control: %s", *loss);
@@ -143,13 +158,15 @@ static char *name_file(const char *path, uint32_t number)
     return pt_buf_take(&name);
 }
 
-static void put_end(const struct pt_explore_failure *failure, struct pt_buf *buf)
+static void put_end(const struct pt_explorer *e, const struct pt_explore_failure *failure, struct pt_buf *buf)
 {
     pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
     if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
         pt_buf_printf(buf, " %d", failure->number);
     else if (failure->kind == PT_EXPLORE_FAILS_RACE || failure->kind == PT_EXPLORE_FAILS_LIFETIME)
         pt_buf_printf(buf, " %016" PRIx64, failure->key);
+    else if (failure->kind == PT_EXPLORE_FAILS_PROPERTY)
+        pt_buf_printf(buf, " %s", pt_explore_properties_name(e->properties, (uint32_t)failure->number));
 }
 
 static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, const struct pt_played *played,
@@ -157,13 +174,19 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
 {
     struct pt_buf text, ends;
     struct pt_err err;
-    if (!e->request->schedule_path || e->request->stress)
+    if (!e->request->schedule_path || pt_explore_is_wild(seen))
         return;
     pt_buf_init(&text);
     pt_buf_init(&ends);
-    put_end(&seen->failure, &ends);
+    put_end(e, &seen->failure, &ends);
     struct pt_explore_schedule_head head = {
-        .program = e->request->arguments, .ends = ends.text, .comment = played->what, .threads = played->threads};
+        .program = e->request->arguments,
+        .ends = ends.text,
+        .comment = played->what,
+        .threads = played->threads,
+        .properties = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY
+                          ? pt_explore_properties_file(e->properties, (uint32_t)seen->failure.number)
+                          : NULL};
     e->places.limit = seen->shared;
     pt_explore_schedule_write(&head, &seen->input, &seen->outcome, &e->places, &text);
     e->places.limit = UINT32_MAX;
@@ -178,20 +201,49 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     pt_buf_release(&ends);
 }
 
+/* Of what a recording knows better. */
+static const char *tell_what(const struct pt_explorer *e, const struct pt_explore_seen *seen, struct pt_arena *arena)
+{
+    struct pt_buf what;
+    pt_buf_init(&what);
+    if (seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY) {
+        const struct pt_step *last = seen->finding ? pt_finding_breaks(seen->finding) : NULL;
+        pt_buf_printf(&what, "property '%s' is violated",
+                      pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number));
+        if (last)
+            pt_buf_printf(&what, " by %s at %s", last->thread, last->loc);
+        else if (seen->finding && !seen->finding->builtin && !seen->finding->witness_count)
+            pt_buf_puts(&what, " in the initial state");
+    } else {
+        pt_buf_printf(&what, "%s on %s",
+                      seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
+                      seen->finding->object);
+    }
+    return keep(arena, &what);
+}
+
+/* Its place is that of the event that breaks it. */
+static struct pt_side *side_of_property(const struct pt_explore_seen *seen, struct pt_arena *arena)
+{
+    struct pt_side *side = pt_arena_alloc(arena, sizeof *side);
+    const struct pt_step *last = pt_finding_breaks(seen->finding);
+    if (!last)
+        return NULL;
+    side->step = *last;
+    side->step.clock = NULL;
+    side->step.var = PT_NONE;
+    return side;
+}
+
 static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_finding *finding)
 {
     struct pt_explore_seen *seen = &e->seen[index];
     struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
     const struct pt_explore_outcome *passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome);
     struct pt_played *played = pt_explore_story(&names, &seen->outcome, &seen->failure, passing, &finding->arena);
-    if (seen->finding) { /* which knows better what it is about */
-        struct pt_buf what;
-        pt_buf_init(&what);
-        pt_buf_printf(&what, "%s on %s",
-                      seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
-                      seen->finding->object);
-        played->what = keep(&finding->arena, &what);
-    }
+    bool property = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY;
+    if (property || seen->finding)
+        played->what = tell_what(e, seen, &finding->arena);
     write_schedule(e, seen, played, index);
     played->found_by = seen->by;
     played->run = seen->run;
@@ -201,10 +253,13 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
     finding->played = played;
     finding->how = PT_HOW_OBSERVED;
     finding->order = "access";
-    finding->object =
-        seen->finding ? played->what : pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
+    finding->object = property || seen->finding
+                          ? played->what
+                          : pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
     finding->count = seen->count;
-    finding->sides = pt_explore_side(&names, &seen->outcome, &seen->failure, &finding->arena);
+    finding->sides = property && seen->finding ? side_of_property(seen, &finding->arena) : NULL;
+    if (!finding->sides)
+        finding->sides = pt_explore_side(&names, &seen->outcome, &seen->failure, &finding->arena);
     finding->side_count = 1;
 }
 
@@ -277,15 +332,49 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
     pt_buf_release(&json);
 }
 
-/* After the schedules: what recordings of failing runs showed. */
-static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules, uint32_t *ret_count)
+/* A property that no run broke: why it could not be evaluated, or in how many runs it was. What was explored of one of
+ * them is not told. */
+static struct pt_finding *tell_property(struct pt_explorer *e, uint32_t index, const struct pt_explored *explored)
 {
-    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + 1, sizeof *list);
-    uint32_t count = 0;
+    if (e->doubts[index])
+        return e->doubts[index];
+    struct pt_finding *finding = e->first->result.findings[index];
+    finding->controlled = e->runs;
+    finding->verdict = PT_VERDICT_HOLDS;
+    finding->complete = explored->complete;
+    finding->seconds = explored->seconds;
+    finding->relevant = finding->levels = finding->states = finding->width = finding->runs = 0;
+    finding->message = NULL;
+    if (e->unshown >> index & 1)
+        finding->message = "a violation is predicted, in another order of a run's events, that no run has shown";
+    else if (explored->why)
+        finding->message = explored->why;
+    if (finding->message)
+        finding->verdict = PT_VERDICT_UNKNOWN;
+    return finding;
+}
+
+static bool is_listed(struct pt_finding *const *list, uint32_t count, const char *property)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (list[i]->file && strcmp(list[i]->property, property) == 0)
+            return true;
+    return false;
+}
+
+/* After the schedules: what recordings of failing runs showed; then the other properties. */
+static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules,
+                                         const struct pt_explored *explored, uint32_t *ret_count)
+{
+    uint32_t count = 0, properties = pt_explore_properties_count(e->properties);
+    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + properties + 1, sizeof *list);
     list[count++] = schedules;
     for (uint32_t i = 0; i < e->seen_count; i++)
         if (e->seen[i].finding)
             list[count++] = e->seen[i].finding;
+    for (uint32_t i = 0; i < properties; i++)
+        if (e->first && !is_listed(list, count, pt_explore_properties_name(e->properties, i)))
+            list[count++] = tell_property(e, i, explored);
     *ret_count = count;
     return list;
 }
@@ -304,7 +393,7 @@ int pt_explorer_report(struct pt_explorer *e)
                                .explored = explored,
                                .threads = e->threads,
                                .findings = NULL};
-    result.findings = list_findings(e, finding, &result.count);
+    result.findings = list_findings(e, finding, explored, &result.count);
     print(e, finding, &result);
     static const int statuses[] = {[PT_VERDICT_HOLDS] = PT_EXIT_HOLDS,
                                    [PT_VERDICT_VIOLATED] = PT_EXIT_VIOLATED,

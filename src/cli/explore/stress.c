@@ -40,13 +40,13 @@ static enum pt_status do_run(struct pt_explorer *e, uint64_t number, struct pt_e
 
 enum pt_status pt_explorer_stress(struct pt_explorer *e, struct pt_err *err)
 {
-    struct pt_explore_plan plan = {.by = "stress"};
+    struct pt_explore_plan plan = {.by = PT_EXPLORE_WILD};
     enum pt_status status = PT_OK;
     while (status == PT_OK && pt_explorer_goes_on(e)) {
         struct pt_explore_outcome outcome;
         plan.input.seed = e->runs + 1;
         status = do_run(e, e->runs + 1, &outcome, err);
-        if (status == PT_OK)
+        if (status == PT_OK && !pt_interrupted())
             pt_explorer_count(e, &plan, &outcome);
         pt_explore_outcome_release(&outcome);
         pt_explorer_show(e);

@@ -8,6 +8,7 @@
 #ifndef PT_RUNTIME_EXPLORE_EXPLORE_H
 #define PT_RUNTIME_EXPLORE_EXPLORE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,9 @@ extern struct pt_explore_hooks pt_explore_hooks;
 void pt_explore_found(unsigned check, uint64_t key);
 void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site);
 
+/* Around a wait of the runtime's own: the caller sleeps, and nobody takes the turn from it for that. */
+void pt_explore_holds(bool holds);
+
 /* ---- points ---- */
 
 /* Waits until it is the caller's turn to do this. */
@@ -82,8 +86,14 @@ void pt_explore_made(int fd);
 /* The process makes a copy of itself; and in that copy. */
 void pt_explore_forks(void);
 void pt_explore_forked(void);
+/* The calling thread is about to send a signal to this one (`value`: of sigqueue; NULL: none). True: it is on its way,
+ * and comes when the receiver is taken for it. */
+bool pt_explore_send(uint32_t receiver, int signal, const union sigval *value);
 /* The calling thread has sent a signal to this one, or, NO_SLOT, to the process. */
 void pt_explore_sent(uint32_t receiver);
+/* The calling thread waits until a handler has run; with `mask` (of the kernel's) meanwhile, as sigsuspend does. False:
+ * it is not under control. */
+bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site);
 /* Signals may come from timers. */
 void pt_explore_outside(void);
 /* Somebody cancels this thread; and whether somebody cancels the caller. */

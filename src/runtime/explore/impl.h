@@ -3,6 +3,7 @@
 #ifndef PT_RUNTIME_EXPLORE_IMPL_H
 #define PT_RUNTIME_EXPLORE_IMPL_H
 
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "core/explore_depend.h"
@@ -10,7 +11,14 @@
 #include "runtime/explore/explore.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_EXPLORE_READS = 32 };
+enum { PT_EXPLORE_READS = 32, PT_EXPLORE_FLIGHT = 4 };
+
+/* A signal on its way to a thread. */
+struct pt_explore_flight {
+    int signal;
+    bool has_value;
+    union sigval value;
+};
 
 struct pt_explore_slot {
     _Atomic uint32_t go; /* futex: the turn is this thread's */
@@ -18,9 +26,13 @@ struct pt_explore_slot {
     enum pt_explore_state state;
     enum pt_explore_what what; /* of the object of its next step */
     uint64_t deadline;
-    bool waits;          /* for a condition or a futex: it is among those whom a signal may wake */
-    bool woken;          /* it was broadcast to; or its barrier is complete */
-    bool signalled;      /* a handler of a signal is to run: it can go on for that, whatever it waits for */
+    bool waits;     /* for a condition or a futex: it is among those whom a signal may wake */
+    bool woken;     /* it was broadcast to; or its barrier is complete */
+    bool signalled; /* a handler of a signal is to run: it can go on for that, whatever it waits for */
+    struct pt_explore_flight flight[PT_EXPLORE_FLIGHT]; /* oldest first */
+    uint32_t flight_count;
+    bool handles;        /* it was taken to handle the first of them */
+    bool interrupted;    /* a handler has run since it began to wait for a signal */
     bool cancelled;      /* somebody cancels it: a wait in which that may happen is over */
     bool released;       /* joined or detached */
     uint32_t answer;     /* of its point */
@@ -56,11 +68,12 @@ struct pt_explore_run {
     uint32_t slot_count; /* used so far */
     uint32_t live;       /* not ended, or not joined */
     uint32_t unjoined;
-    uint32_t away;    /* in the kernel without the turn */
-    uint32_t watcher; /* 1 + slot of the waiting thread that looks now and then; 0: none */
-    bool outside;     /* timers may send signals: nobody is ever stuck */
-    bool several;     /* there is another thread that was not joined */
-    uint32_t leaving; /* task that has given up the turn to end; 0: none */
+    uint32_t away;          /* in the kernel without the turn */
+    uint32_t watcher;       /* 1 + slot of the waiting thread that looks now and then; 0: none */
+    _Atomic uint32_t holds; /* threads that wait inside of the runtime, with the turn or without */
+    bool outside;           /* timers may send signals: nobody is ever stuck */
+    bool several;           /* there is another thread that was not joined */
+    uint32_t leaving;       /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
     uint64_t in_row; /* steps that `current` has taken, one after the other */
     uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
@@ -68,7 +81,7 @@ struct pt_explore_run {
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
     uint32_t token_count;
     struct pt_explore_set used; /* slots of threads that have not ended */
-    struct pt_explore_set enabled, yields, chosen, signals;
+    struct pt_explore_set enabled, yields, chosen, signals, bound;
     struct pt_explore_picker picker;
     struct pt_explore_step next[PT_EXPLORE_THREADS];
     struct pt_explore_slot slots[PT_EXPLORE_THREADS];
@@ -77,6 +90,8 @@ extern struct pt_explore_run pt_run;
 
 /* wait.c: fills `enabled`, `yields` and `chosen`. False: nobody can go on. */
 bool pt_wait_look(void);
+/* A reader-writer lock: whether readers wait behind a writer that waits. */
+bool pt_wait_prefers_writers(const void *lock);
 /* What it waits for may come from outside of the process. */
 bool pt_wait_is_outside(uint32_t slot);
 /* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */
@@ -122,6 +137,11 @@ _Noreturn void pt_end(enum pt_explore_end why);
 
 /* clock.c */
 void pt_explore_clock_start(void);
+
+/* signal.c: the first signal on its way to the caller comes now. */
+void pt_flight_arrive(uint32_t slot);
+/* All that are on their way to a thread, by whoever calls: the kernel may take a while. */
+void pt_flight_flush(uint32_t slot);
 
 /* thread.c */
 void pt_explore_thread_start(void);

@@ -82,9 +82,15 @@ static bool is_for_itself(uint32_t slot)
 {
     struct pt_explore_slot *self = &pt_run.slots[slot];
     uint64_t number = pt_run.result->step_count;
+    if (self->handles) {
+        self->handles = false;
+        pt_flight_arrive(slot);
+        return false;
+    }
     if (!self->signalled)
         return true;
     self->signalled = false;
+    self->interrupted = true;
     if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max) {
         pt_run.steps[number - 1].kind = PT_EXPLORE_HANDLE;
         pt_run.steps[number - 1].object = slot;
@@ -99,9 +105,15 @@ static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
     if (pt_run.slots[slot].state == PT_EXPLORE_AWAY)
         pt_run.away--;
     pt_announce(slot, op);
-    if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT)
+    if (pt_self && pt_self->attention & PT_ATTEND_SIGNAL) /* one came while it was in the runtime */
+        pt_run.slots[slot].signalled = true;
+    if (pt_run.turn == slot || pt_run.turn == PT_EXPLORE_NO_SLOT) {
         pt_turn_decide();
-    pt_turn_pass(slot);
+        pt_turn_pass(slot);
+    } else { /* it was away, and somebody else runs */
+        pt_spin_unlock(&pt_run.lock);
+        pt_turn_await(slot);
+    }
     if (!is_for_itself(slot))
         return PT_EXPLORE_AGAIN;
     begin_step(slot, op);
@@ -133,6 +145,8 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
         return PT_EXPLORE_FREE_TO_GO;
     if (goes_on_alone(slot, op))
         return 0;
+    if (op->kind == PT_EXPLORE_LOCK && op->what == PT_EXPLORE_IS_RWLOCK && pt_wait_prefers_writers(op->object))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_ASK, .object = op->object, .site = op->site});
     uint32_t answer;
     do {
         if (self)
@@ -203,45 +217,32 @@ void pt_explore_allocated(const void *memory, size_t size)
         pt_shared_forget((uintptr_t)memory, (uintptr_t)memory + size);
 }
 
-/* ---- signals ---- */
+/* ---- waiting for signals ---- */
 
-static bool is_noticed(uint32_t receiver)
+/* Signals that the mask lets through, if one is given, are noticed in the same step in which the thread begins to wait.
+ * Without one a handler may run right before that, and the thread waits for another signal. */
+bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site)
 {
-    if (receiver != PT_EXPLORE_NO_SLOT)
-        return pt_run.slots[receiver].signalled || pt_run.slots[receiver].state != PT_EXPLORE_READY;
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (pt_run.slots[slot].signalled)
-            return true;
-    return false;
-}
-
-/* A thread may have gone to sleep after the signal had come, without having noticed it: who waits looks once more. */
-static void poke(uint32_t receiver)
-{
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (pt_explore_has(&pt_run.used, slot) && (receiver == slot || receiver == PT_EXPLORE_NO_SLOT))
-            pt_task_wake(&pt_run.slots[slot].go);
-}
-
-/* The kernel interrupts who waits, and that has noticed the signal before anything else happens: so the step in which
- * it may be handled does not depend on when the kernel gets to it. One that is blocked is noticed later, or never. */
-void pt_explore_sent(uint32_t receiver)
-{
-    enum { YIELDS = 200, SHORT = 20 * 1000 };
-    if (pt_explore_slot() == PT_EXPLORE_NO_SLOT || !pt_run.several || receiver == pt_explore_slot())
-        return;
-    for (unsigned turn = 0; turn < YIELDS && !is_noticed(receiver); turn++) {
-        if (turn < YIELDS / 2)
-            pt_task_yield();
-        else
-            pt_sys_sleep(SHORT);
-        poke(receiver);
-    }
-}
-
-void pt_explore_outside(void)
-{
-    pt_run.outside = true;
+    uint32_t slot = pt_explore_slot(), answer;
+    struct pt_shadow_self *self = pt_self;
+    struct pt_explore_op op = {.kind = PT_EXPLORE_PAUSE, .object = (void *)(uintptr_t)slot, .site = site};
+    if (slot == PT_EXPLORE_NO_SLOT || !self)
+        return false;
+    if (!mask)
+        pt_explore_point(&op);
+    op.kind = PT_EXPLORE_PAUSED;
+    pt_run.slots[slot].interrupted = false;
+    pt_enter(self);
+    uint64_t before = mask ? pt_sys_swap_signal_mask(*mask) : 0;
+    do {
+        answer = wait_for_turn(slot, &op);
+        pt_leave(self); /* handlers run here */
+        if (answer == PT_EXPLORE_AGAIN)
+            pt_enter(self);
+    } while (answer == PT_EXPLORE_AGAIN);
+    if (mask)
+        pt_sys_swap_signal_mask(before);
+    return true;
 }
 
 /* ---- calls that are not played ---- */
@@ -251,6 +252,7 @@ void pt_explore_away(const struct pt_site *site)
     uint32_t slot = pt_explore_slot();
     if (slot == PT_EXPLORE_NO_SLOT || !pt_run.several)
         return;
+    pt_flight_flush(slot); /* it may wait for them there */
     pt_spin_lock(&pt_run.lock);
     pt_run.threads[slot].place = pt_place_of(site);
     pt_run.threads[slot].kind = PT_EXPLORE_FOREIGN;

@@ -196,7 +196,9 @@ static void run_body(void (*body)(void *), void *context, uint32_t done, uint32_
 
 void pt_explore_body(void (*body)(void *), void *context)
 {
-    if (!pt_explore_on || pt_explore_slot() == PT_EXPLORE_NO_SLOT || pt_run.several) {
+    /* A process is recorded from its beginning to its end: then that is the run. */
+    bool recorded = pt_explore_on && pt_run.given.record[0];
+    if (!pt_explore_on || pt_explore_slot() == PT_EXPLORE_NO_SLOT || pt_run.several || recorded) {
         body(context);
         return;
     }

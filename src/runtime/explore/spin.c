@@ -53,6 +53,7 @@ void pt_explore_spin_note(uint32_t slot, const struct pt_explore_step *step, uin
         return;
     case PT_EXPLORE_LOCK:
     case PT_EXPLORE_READ_LOCK:
+    case PT_EXPLORE_ASK:
     case PT_EXPLORE_UNLOCK:
     case PT_EXPLORE_YIELD:
     case PT_EXPLORE_SLEEP:

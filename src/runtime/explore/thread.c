@@ -38,6 +38,9 @@ static void count_out(void)
     if (--pt_run.unjoined > 1)
         return;
     pt_run.several = false;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) /* it has no scheduling points any more */
+        if (pt_explore_has(&pt_run.used, slot))
+            pt_flight_flush(slot);
     pt_runtime_deactivate(PT_ACTIVE_EXPLORES);
     pt_shared_reset();
 }
@@ -151,9 +154,12 @@ void pt_explore_end(void)
     mark_ended(slot);
     if (pt_run.slots[slot].released)
         count_out();
+    if (pt_run.turn != slot) { /* it was taken for asleep, and somebody else runs */
+        pt_spin_unlock(&pt_run.lock);
+        return;
+    }
     pt_run.leaving = pt_run.slots[slot].tid;
-    if (pt_run.turn == slot)
-        pt_turn_decide();
+    pt_turn_decide();
     pt_turn_give();
 }
 

@@ -32,6 +32,15 @@ static void write_stretch(uint32_t who)
     result->taken_count++;
 }
 
+/* What it is about to do stays what it is about to do. */
+static void make_handle(struct pt_explore_step *step)
+{
+    step->kind = PT_EXPLORE_HANDLE;
+    step->object = step->who;
+    step->other = step->size = 0;
+    step->flags = (step->flags & PT_EXPLORE_FORCED) | PT_EXPLORE_HANDLED;
+}
+
 static void write_step(uint32_t slot)
 {
     struct pt_explore_result *result = pt_run.result;
@@ -40,9 +49,14 @@ static void write_step(uint32_t slot)
     next->own = pt_run.threads[slot].steps++;
     next->enabled = pt_run.enabled;
     next->yields = pt_run.yields;
+    next->signals = pt_run.signals;
+    next->bound = pt_run.bound;
     pt_run.threads[slot].chosen += pt_explore_has(&pt_run.chosen, slot);
-    if (pt_run.input->wishes & PT_EXPLORE_LOGS && result->step_count < pt_run.file->steps_max)
+    if (pt_run.input->wishes & PT_EXPLORE_LOGS && result->step_count < pt_run.file->steps_max) {
         pt_run.steps[result->step_count] = *next;
+        if (pt_run.slots[slot].handles)
+            make_handle(&pt_run.steps[result->step_count]);
+    }
     result->step_count++;
     if (pt_run.input->step_limit && result->step_count > pt_run.input->step_limit)
         pt_end(PT_EXPLORE_LIMIT);
@@ -82,6 +96,7 @@ static void count_writes(enum pt_explore_kind kind)
     case PT_EXPLORE_TRY_LOCK:
     case PT_EXPLORE_TRY_READ_LOCK:
     case PT_EXPLORE_SEM_TRY:
+    case PT_EXPLORE_ASK:
         break;
     case PT_EXPLORE_UNLOCK:
         pt_run.unlocks++;
@@ -98,14 +113,19 @@ static void commit(uint32_t who)
         !pt_explore_has(&pt_run.yields, before))
         pt_run.result->preemptions++;
     struct pt_explore_step *next = &pt_run.next[slot];
-    count_spins(slot);
-    pt_wait_take(slot);
+    bool handles = pt_run.slots[slot].handles = (who & PT_EXPLORE_HANDLES) != 0;
+    if (handles) {
+        pt_run.spun = 0;
+    } else {
+        count_spins(slot);
+        pt_wait_take(slot);
+    }
     pt_run.slots[slot].answer = next->flags;
     next->flags |= pt_explore_has(&pt_run.yields, slot) ? PT_EXPLORE_SPUN : 0;
     next->flags |= pt_run.picker.forced ? PT_EXPLORE_FORCED : 0;
     write_stretch(who);
     write_step(slot);
-    count_writes(next->kind);
+    count_writes(handles ? PT_EXPLORE_HANDLE : next->kind);
     pt_run.clock += pt_run.input->clock_step ? pt_run.input->clock_step : 1000;
     pt_run.result->clock = pt_run.clock;
     pt_run.result->diverged_at = pt_run.picker.diverged_at;
@@ -138,8 +158,9 @@ void pt_turn_decide(void)
         pt_run.turn = PT_EXPLORE_NO_SLOT;
         return;
     }
-    struct pt_explore_view view = {&pt_run.enabled, &pt_run.yields, &pt_run.chosen,           &pt_run.signals,
-                                   pt_run.next,     pt_run.current, pt_run.result->step_count};
+    struct pt_explore_view view = {&pt_run.enabled,           &pt_run.yields, &pt_run.chosen,
+                                   &pt_run.signals,           pt_run.next,    pt_run.current,
+                                   pt_run.result->step_count, &pt_run.bound};
     uint32_t who = pt_explore_pick(&pt_run.picker, &view);
     if (who == PT_EXPLORE_NO_SLOT) {
         pt_run.result->diverged_at = pt_run.picker.diverged_at;
@@ -150,10 +171,19 @@ void pt_turn_decide(void)
 
 /* ---- waiting ---- */
 
+void pt_explore_holds(bool holds)
+{
+    if (holds)
+        atomic_fetch_add_explicit(&pt_run.holds, 1, memory_order_relaxed);
+    else
+        atomic_fetch_sub_explicit(&pt_run.holds, 1, memory_order_relaxed);
+}
+
 /* The turn's owner sleeps in the kernel, in a call that nobody knows of, and has done so for two looks. */
 static void take_from_sleeper(uint64_t *seen, uint32_t *looks)
 {
-    if (pt_run.input->wishes & PT_EXPLORE_PATIENT || pt_run.turn == PT_EXPLORE_NO_SLOT)
+    if (pt_run.input->wishes & PT_EXPLORE_PATIENT || pt_run.turn == PT_EXPLORE_NO_SLOT ||
+        atomic_load_explicit(&pt_run.holds, memory_order_relaxed))
         return;
     if (*seen != pt_run.result->step_count) {
         *seen = pt_run.result->step_count;
@@ -176,6 +206,8 @@ static void take_from_sleeper(uint64_t *seen, uint32_t *looks)
 static void hand_over(void)
 {
     struct pt_explore_slot *next = pt_run.turn == PT_EXPLORE_NO_SLOT ? NULL : &pt_run.slots[pt_run.turn];
+    if (next && pt_run.watcher == pt_run.turn + 1)
+        pt_run.watcher = 0; /* who gives the turn and waits is next */
     if (next)
         atomic_store_explicit(&next->go, 1, memory_order_release); /* partner: the acquire in pt_turn_await */
     pt_spin_unlock(&pt_run.lock);
@@ -225,20 +257,15 @@ void pt_turn_await(uint32_t slot)
     struct pt_explore_slot *self = &pt_run.slots[slot];
     uint64_t seen = 0;
     uint32_t looks = 0;
-    bool watches = becomes_watcher(slot);
     /* acquire: what was done in other turns is seen */
     while (!atomic_load_explicit(&self->go, memory_order_acquire)) {
-        bool idle = pt_run.turn == PT_EXPLORE_NO_SLOT;
-        if (idle && !watches)
-            watches = becomes_watcher(slot);
+        bool idle = pt_run.turn == PT_EXPLORE_NO_SLOT, watches = becomes_watcher(slot);
         uint64_t time = !watches ? PT_TASK_FOR_EVER : idle ? OUTSIDE_NS : LOOK_NS;
         if (!pt_task_wait(&self->go, 0, time))
             look_again(&seen, &looks);
         notice_signal(slot);
     }
     atomic_store_explicit(&self->go, 0, memory_order_relaxed);
-    if (watches)
-        pt_run.watcher = 0;
     uint32_t leaving = pt_run.leaving;
     if (leaving) { /* until it has gone, what libc does at its end would be beside ours */
         pt_run.leaving = 0;
@@ -256,7 +283,24 @@ void pt_turn_pass(uint32_t slot)
     pt_turn_await(slot);
 }
 
+/* Who has the turn may have been the watcher, and the caller does not wait: one of those that sleep has to. */
+static uint32_t appoint(void)
+{
+    uint32_t next = pt_run.turn;
+    if (pt_run.watcher && pt_run.watcher != next + 1)
+        return PT_EXPLORE_NO_SLOT;
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (slot != next && pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY) {
+            pt_run.watcher = slot + 1;
+            return slot;
+        }
+    return PT_EXPLORE_NO_SLOT;
+}
+
 void pt_turn_give(void)
 {
+    uint32_t watcher = appoint();
     hand_over();
+    if (watcher != PT_EXPLORE_NO_SLOT)
+        pt_task_wake(&pt_run.slots[watcher].go);
 }

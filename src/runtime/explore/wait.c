@@ -238,6 +238,8 @@ bool pt_wait_is_outside(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
     unsigned count = 0;
+    if (next->kind == PT_EXPLORE_PAUSED) /* a child may send one */
+        return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
     if (next->kind != PT_EXPLORE_DESCRIPTOR)
         return false;
     if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
@@ -254,22 +256,22 @@ static bool is_cancelled(uint32_t slot)
 {
     enum pt_explore_kind kind = pt_run.next[slot].kind;
     return pt_run.slots[slot].cancelled &&
-           (kind == PT_EXPLORE_SEM_WAIT ||
+           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED ||
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
-/*
- * A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
- * of them. The writer may also not have begun to wait when the reader comes: that way is not tried, so no exploration
- * with such a lock is a proof.
- */
+bool pt_wait_prefers_writers(const void *lock)
+{
+    return ((const pthread_rwlock_t *)lock)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+/* A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
+ * of them; whether the writer has begun to when the reader comes is its step before (ASK). */
 static bool is_behind_writer(uint32_t slot, const void *object)
 {
     const pthread_rwlock_t *lock = object;
-    if (lock->__data.__flags != PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
-        return false;
-    pt_explore_lost(PT_EXPLORE_LOST_PREFERS, NULL);
-    if (!(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
+    if (!pt_wait_prefers_writers(lock) ||
+        !(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
         return false;
     for (uint32_t other = 0; other < PT_EXPLORE_THREADS; other++)
         if (other != slot && pt_explore_has(&pt_run.used, other) && pt_run.slots[other].state == PT_EXPLORE_READY &&
@@ -303,6 +305,8 @@ static bool has_all(uint32_t slot)
         return once_lets(object);
     case PT_EXPLORE_DESCRIPTOR:
         return is_ready(slot);
+    case PT_EXPLORE_PAUSED:
+        return it->interrupted;
     case PT_EXPLORE_SLEEP:
         return pt_run.clock >= it->deadline;
     default:
@@ -349,10 +353,20 @@ static void consider(uint32_t slot, uint32_t *earliest)
         *earliest = slot;
 }
 
+/* It can be taken to handle one, whether it could go on or not. */
+static void consider_signal(uint32_t slot)
+{
+    pt_explore_add(&pt_run.signals, slot);
+    if (pt_explore_has(&pt_run.enabled, slot))
+        return;
+    enable(slot, 0);
+    pt_explore_add(&pt_run.bound, slot);
+}
+
 bool pt_wait_look(void)
 {
     uint32_t earliest = PT_EXPLORE_NO_SLOT;
-    pt_run.enabled = pt_run.yields = pt_run.chosen = (struct pt_explore_set){0};
+    pt_run.enabled = pt_run.yields = pt_run.chosen = pt_run.signals = pt_run.bound = (struct pt_explore_set){0};
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) {
         if (!pt_explore_has(&pt_run.used, slot) || pt_run.slots[slot].state != PT_EXPLORE_READY)
             continue;
@@ -360,6 +374,8 @@ bool pt_wait_look(void)
             enable(slot, 0);
         else
             consider(slot, &earliest);
+        if (pt_run.slots[slot].flight_count)
+            consider_signal(slot);
     }
     if (pt_explore_is_empty(&pt_run.enabled) && earliest != PT_EXPLORE_NO_SLOT)
         enable(earliest, pt_run.next[earliest].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT);

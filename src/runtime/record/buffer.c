@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
 #include "runtime/sys/runtime.h"
@@ -134,8 +135,11 @@ static void await_room(void)
     const uint64_t patience = 100 * 1000 * 1000;
     uint32_t queued;
     const uint32_t most = most_queued();
-    while (!is_closed() && (queued = atomic_load_explicit(&buffers.queued, memory_order_relaxed)) >= most)
+    while (!is_closed() && (queued = atomic_load_explicit(&buffers.queued, memory_order_relaxed)) >= most) {
+        pt_explore_holds(true);
         pt_sys_wait(&buffers.queued, queued, patience);
+        pt_explore_holds(false);
+    }
 }
 
 /* Without an owner it is for definitions. NULL: nothing is recorded any more. */

@@ -9,6 +9,7 @@
 
 #include "core/calls.h"
 #include "core/hash.h"
+#include "runtime/explore/explore.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
 #include "runtime/sys/runtime.h"
@@ -138,9 +139,26 @@ static unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *
     return way << PT_REC_STACK_AT;
 }
 
+/* Under control one thread runs at a time: what it does comes after all that was done before, whether it depends on
+ * that or not. So the recording has the order of the run itself. */
+static uint64_t in_turn(uint32_t thread, uint64_t stamp)
+{
+    static _Atomic uint64_t last;
+    static _Atomic uint32_t last_thread;
+    uint64_t least = atomic_load_explicit(&last, memory_order_relaxed);
+    least += atomic_load_explicit(&last_thread, memory_order_relaxed) != thread;
+    if (stamp < least)
+        stamp = least;
+    atomic_store_explicit(&last, stamp, memory_order_relaxed);
+    atomic_store_explicit(&last_thread, thread, memory_order_relaxed);
+    return stamp;
+}
+
 static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
 {
     struct pt_record_buffer *buffer = self->buffer;
+    if (__builtin_expect(pt_explore_on, 0))
+        stamp = in_turn(self->thread, stamp);
     uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_relaxed), shape;
     uint8_t *tag = buffer->bytes + used, *to = tag + 1;
     unsigned bits = choose_shape(self, event, &shape, &to);

@@ -13,7 +13,8 @@
  * event. So for every two events of which one depends on the other, through whatever chain, the later one has the
  * higher stamp or is of the same thread and later in its log: sorting by stamps, then by thread, keeps all dependences.
  * This orders reads of one granule by different threads too, which is more than is needed, and what happened. Counters
- * of different cores that disagree cost nothing but the order of independent events.
+ * of different cores that disagree cost nothing but the order of independent events. Where threads take turns
+ * (runtime/explore), these too have the order in which they happened (record.c).
  *
  * Reads do not look at the time: what a run is judged by is when writes happen, and asking the processor costs as much
  * as the rest of the event. A read stands between what its thread did before and after, and behind the write that it

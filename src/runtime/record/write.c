@@ -18,6 +18,7 @@
 
 #include "core/hash.h"
 #include "core/lz.h"
+#include "runtime/explore/explore.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
 #include "runtime/sys/log.h"
@@ -289,6 +290,7 @@ void pt_record_finish(void)
     if (!writer.started)
         return;
     writer.started = false;
+    pt_explore_holds(true);             /* where threads take turns, nobody else goes on any more */
     bool others = pt_thread_live() > 1; /* they go on, and stop to record when the end is written */
     if (!others)
         pt_runtime_deactivate(PT_ACTIVE_RECORDS);

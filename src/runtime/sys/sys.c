@@ -620,10 +620,19 @@ uint64_t pt_sys_swap_signal_mask(uint64_t mask)
     return before;
 }
 
+uint32_t pt_sys_user(void)
+{
+    return (uint32_t)call(SYS_getuid, 0, 0, 0, 0, 0, 0);
+}
+
+bool pt_sys_queue_signal_to(uint32_t thread, int signal, const siginfo_t *info)
+{
+    return !failed(call(SYS_rt_tgsigqueueinfo, (long)pt_sys_process(), (long)thread, signal, (long)info, 0, 0));
+}
+
 bool pt_sys_queue_signal(int signal, const siginfo_t *info)
 {
-    return !failed(
-        call(SYS_rt_tgsigqueueinfo, (long)pt_sys_process(), (long)pt_sys_thread(), signal, (long)info, 0, 0));
+    return pt_sys_queue_signal_to(pt_sys_thread(), signal, info);
 }
 
 bool pt_sys_signal_action(int signal, const struct pt_sys_action *action, struct pt_sys_action *ret_before)

@@ -128,6 +128,9 @@ void pt_sys_sleep(uint64_t nanoseconds);
 uint64_t pt_sys_swap_signal_mask(uint64_t mask); /* returns the one before */
 /* Sends the calling thread a signal, with this about it. */
 bool pt_sys_queue_signal(int signal, const siginfo_t *info);
+uint32_t pt_sys_user(void); /* the process's */
+/* The same to another thread of the process, by its number. */
+bool pt_sys_queue_signal_to(uint32_t thread, int signal, const siginfo_t *info);
 /* rt_sigaction: what libc does not let through for signals of its own. */
 struct pt_sys_action {
     void (*handler)(int signal, siginfo_t *info, void *context); /* NULL: the default */

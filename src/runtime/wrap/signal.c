@@ -7,6 +7,7 @@
  */
 #include "runtime/wrap/signal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -85,32 +86,39 @@ static void explore(int signal, const pthread_t *thread, const struct pt_site *s
         pt_explore_point(&(struct pt_explore_op){
             .kind = PT_EXPLORE_SEND, .object = (const void *)(uintptr_t)slot_of(thread), .site = site});
 }
+/* It is on its way, and comes when the receiver is taken for it. */
+static bool is_sent_later(int signal, const pthread_t *thread, const union sigval *value)
+{
+    return __builtin_expect(pt_explore_on, 0) && thread && pt_explore_send(slot_of(thread), signal, value);
+}
 static void sent(int signal, const pthread_t *thread)
 {
     if (__builtin_expect(pt_explore_on, 0) && signal)
         pt_explore_sent(slot_of(thread));
 }
-#define SENDING(name, parameters, arguments, target, put)                                                              \
+#define SENDING(name, parameters, arguments, target, value, put)                                                       \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
         explore(signal, target, site);                                                                                 \
         put;                                                                                                           \
+        if (is_sent_later(signal, target, value))                                                                      \
+            return 0;                                                                                                  \
         int result = PT_REAL(name) arguments;                                                                          \
         sent(signal, target);                                                                                          \
         return result;                                                                                                 \
     }
-SENDING(kill, (pid_t process, int signal), (process, signal), NULL, sends(process, signal, PT_EFFECT(kill), site))
-SENDING(killpg, (pid_t group, int signal), (group, signal), NULL, sends(0, signal, PT_EFFECT(killpg), site))
-SENDING(sigqueue, (pid_t process, int signal, const union sigval value), (process, signal, value), NULL,
+SENDING(kill, (pid_t process, int signal), (process, signal), NULL, NULL, sends(process, signal, PT_EFFECT(kill), site))
+SENDING(killpg, (pid_t group, int signal), (group, signal), NULL, NULL, sends(0, signal, PT_EFFECT(killpg), site))
+SENDING(sigqueue, (pid_t process, int signal, const union sigval value), (process, signal, value), NULL, NULL,
         sends(process, signal, PT_EFFECT(sigqueue), site))
 /* A thread by its number in the kernel: it is among those that take what goes to the process. */
-SENDING(tgkill, (pid_t process, pid_t thread, int signal), (process, thread, signal), NULL,
+SENDING(tgkill, (pid_t process, pid_t thread, int signal), (process, thread, signal), NULL, NULL,
         sends(process, signal, PT_EFFECT(tgkill), site))
-SENDING(pthread_kill, (pthread_t thread, int signal), (thread, signal), &thread,
+SENDING(pthread_kill, (pthread_t thread, int signal), (thread, signal), &thread, NULL,
         sync_way(signal, &thread, true, PT_EFFECT(pthread_kill), site))
 SENDING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value), &thread,
-        sync_way(signal, &thread, true, PT_EFFECT(pthread_sigqueue), site))
+        &value, sync_way(signal, &thread, true, PT_EFFECT(pthread_sigqueue), site))
 
 /* --- awaited --- */
 
@@ -130,6 +138,32 @@ PT_FILLING_LATE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to
                 awaited(result, PT_EFFECT(sigwaitinfo), to, site))
 PT_FILLING_LATE(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
                 awaited(result, PT_EFFECT(sigtimedwait), to, site))
+
+/* Where threads are scheduled: true, a handler has run. A thread that is cancelled there goes to libc for that. */
+static bool explored_pause(const uint64_t *mask, const struct pt_site *site)
+{
+    return __builtin_expect(pt_explore_on, 0) && pt_explore_pause(mask, site) && !pt_explore_is_cancelled();
+}
+
+PT_WRAP(int, pause, (void))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    if (!explored_pause(NULL, site))
+        return PT_REAL(pause)();
+    errno = EINTR;
+    return -1;
+}
+
+PT_WRAP(int, sigsuspend, (const sigset_t *set))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    uint64_t mask;
+    memcpy(&mask, set, sizeof mask);
+    if (!explored_pause(&mask, site))
+        return PT_REAL(sigsuspend)(set);
+    errno = EINTR;
+    return -1;
+}
 
 /* --- handlers --- */
 
@@ -158,7 +192,7 @@ static void *wait_for_the_end(void *unused)
     pt_thread_forget();                                        /* it is no thread of the program */
     pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_CANCEL)); /* all others are the program's */
     for (;;)
-        pause();
+        PT_REAL(pause)();
     return unused;
 }
 
@@ -195,7 +229,9 @@ static bool is_guarded(void)
 PT_WRAP(int, pthread_cancel, (pthread_t thread))
 {
     is_guarded();
-    explore(PT_SIGNAL_CANCEL, &thread, NULL);
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){
+            .kind = PT_EXPLORE_SEND, .object = (const void *)(uintptr_t)slot_of(&thread), .other = (const void *)1});
     int result = PT_REAL(pthread_cancel)(thread);
     if (__builtin_expect(pt_explore_on, 0) && result == 0)
         pt_explore_cancels(slot_of(&thread));

@@ -2,7 +2,6 @@
  * bug: lost wake-up
  * depth: 2
  * fails: lost-wakeup|deadlock|timeout
- * open: pause() is not under control: control is lost, and whether the bug shows depends on the machine
  * place: A
  */
 #include "catalogue.h"

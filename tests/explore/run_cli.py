@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""`explore` and `replay` as commands: run_cli.py PORTENT [NAME...]
+
+Properties on controlled runs (found with every strategy, on no twin, shown again by replay; orders of independent steps that only a property
+sees); going on without control, and saying why; schedules that are cut off, of other programs, of other input; usage; what is left of an
+exploration that is killed. Each `test_...` below is one; the last line is `explore-cli: N passed, M failed`.
+"""
+import itertools
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+STRATEGIES = ("random", "pct", "surw", "predict", "auto", "exhaustive")
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(true, text):
+    if not true:
+        raise Failure(text)
+
+
+class Bench:
+    """The program under test, and what is built for it, each once."""
+
+    def __init__(self, portent, folder):
+        self.portent, self.folder, self.built = portent, folder, {}
+
+    def run(self, *arguments, status=None, stdin=subprocess.DEVNULL, timeout=120):
+        done = subprocess.run([self.portent, *map(str, arguments)], capture_output=True, encoding="utf-8", stdin=stdin, timeout=timeout, cwd=self.folder,
+                              check=False)
+        said = f"portent {' '.join(map(str, arguments))}: status {done.returncode}\n{done.stdout}{done.stderr}"
+        expect(status is None or done.returncode == status, f"{said}expected status {status}")
+        return done
+
+    def program(self, name, *flags, compiler=None):
+        key = (name, flags, compiler)
+        if key not in self.built:
+            path = self.folder / f"{name}{len(self.built)}"
+            command = [compiler] if compiler else [self.portent, "cc"]
+            subprocess.run([*command, "-O1", "-g", "-pthread", f"-I{HERE.parent.parent / 'include'}", *flags, str(HERE / "cli" / f"{name}.c"), "-o", str(path)],
+                           check=True)
+            self.built[key] = path
+        return self.built[key]
+
+    def explore(self, program, *options, status=None, **more):
+        done = self.run("explore", "--json", *options, "--", program, status=status, **more)
+        try:
+            answer = json.loads(done.stdout)
+        except ValueError as error:
+            raise Failure(f"no JSON ({error}): status {done.returncode}\n{done.stdout}{done.stderr}") from error
+        return answer
+
+    def properties(self, text):
+        path = self.folder / f"p{len(os.listdir(self.folder))}.prop"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+def failures(answer):
+    return answer["properties"][0]["findings"]
+
+
+def verdicts(answer):
+    return {one["name"]: one["verdict"] for one in answer["properties"][1:]}
+
+
+def line_of(name, comment):
+    for number, line in enumerate((HERE / "cli" / name).read_text(encoding="utf-8").splitlines(), 1):
+        if comment in line:
+            return number
+    raise Failure(f"{name} has no {comment}")
+
+
+# ---- properties ----
+
+def test_property_found(bench):
+    prop, place = HERE / "cli" / "valve.prop", f"valve.c:{line_of('valve.c', 'breaks it')}"
+    for strategy in STRATEGIES:
+        answer = bench.explore(bench.program("valve"), "-s", prop, "-n", "200", "--strategy", strategy, status=1)
+        found, = failures(answer)
+        expect(found["failure"] == "property" and found["reproduced"], f"{strategy}: {found}")
+        expect("'valve'" in found["what"] and found["what"].endswith(place), f"{strategy}: {found['what']}")
+        told = verdicts(answer)
+        expect(told["valve"] == "violated" and told["steady"] in ("holds", "unknown") and told["twice"] != "violated", f"{strategy}: {told}")
+        valve, = (one for one in answer["properties"] if one["name"] == "valve")
+        expect(valve["how"] == "observed" and valve["witness"][-1]["loc"].endswith(place), f"{strategy}: {valve}")
+
+
+def test_property_twin(bench):
+    for strategy in STRATEGIES:
+        answer = bench.explore(bench.program("valve", "-DFIXED"), "-s", HERE / "cli" / "valve.prop", "-n", "60", "--strategy", strategy, status=0)
+        expect(not failures(answer) and set(verdicts(answer).values()) == {"holds"}, f"{strategy}: {answer}")
+        if strategy == "exhaustive":
+            expect(answer["explore"]["complete"], answer)
+
+
+def test_property_keep_going(bench):
+    prop = bench.properties("property a: always (w > 30 -> v > 55);\nproperty b: always v < 55;\nproperty c: always w < 40;\n")
+    answer = bench.explore(bench.program("valve"), "-s", prop, "-n", "60", "--keep-going", "--strategy", "random", status=1)
+    what = sorted(one["what"].split("'")[1] for one in failures(answer))
+    expect(what == ["a", "b"] and verdicts(answer) == {"a": "violated", "b": "violated", "c": "holds"}, f"{what} {verdicts(answer)}")
+    expect(all(one["count"] >= 1 for one in failures(answer)) and answer["explore"]["failing"] == 60, answer["explore"])
+
+
+def test_property_independent(bench):
+    """One class of schedules; the property sees the order in it."""
+    program = bench.program("apart")
+    for text, status in (("always (y == 1 -> x == 1)", 1), ("always (x == 1 -> y == 1)", 1), ("always x < 2", 0)):
+        prop = bench.properties(f"property p: {text};\n")
+        answer = bench.explore(program, "-s", prop, "--strategy", "exhaustive", status=status)
+        expect(bool(failures(answer)) == bool(status), f"{text}: {answer}")
+        if status:
+            expect(failures(answer)[0]["reproduced"], f"{text}: {answer}")
+        else:
+            expect(answer["explore"]["complete"] and answer["explore"]["distinct"] == 1, f"{text}: {answer}")
+
+
+def test_property_unshared(bench):
+    """A variable of one thread alone: where the property names it, its accesses are scheduling points."""
+    prop = bench.properties("property p: always (busy == 1 -> count < 2);\n")
+    for strategy in ("random", "predict", "exhaustive", "auto"):
+        answer = bench.explore(bench.program("alone"), "-s", prop, "-n", "200", "--strategy", strategy, status=1)
+        expect(failures(answer)[0]["failure"] == "property" and failures(answer)[0]["reproduced"], f"{strategy}: {answer}")
+    prop = bench.properties("property p: always (busy == 1 -> count < 3);\n")
+    expect(bench.explore(bench.program("alone"), "-s", prop, "--strategy", "exhaustive", status=0)["explore"]["complete"], "not complete")
+
+
+def test_property_kinds(bench):
+    """Local properties, races, and windows of events."""
+    prop = bench.properties("property local at each i: w < 40;\nproperty free: race_free(w);\nproperty soon within 90 events: always true;\n")
+    answer = bench.explore(bench.program("valve", "-DFIXED"), "-s", prop, "-n", "20", "--strategy", "random", status=0)
+    expect(set(verdicts(answer)) == {"local", "free", "soon"}, answer)
+    answer = bench.explore(bench.program("valve", "-DFIXED"), "-s", prop, "--strategy", "exhaustive", status=3)
+    expect(not answer["explore"]["complete"], "a window of events follows the order of all events: no representative is enough")
+
+
+def test_property_body(bench):
+    """A function that is repeated, and a process that ends while threads are left."""
+    prop = bench.properties("property p: always (y == 1 -> x == 1);\n")
+    answer = bench.explore(bench.program("apart", "-DBODY"), "-s", prop, "-n", "60", "--strategy", "random", status=1)
+    expect(failures(answer)[0]["reproduced"], answer)
+    prop = bench.properties("property p: always x < 2;\n")
+    for flag in ("-DBODY", "-DLEAVES"):
+        answer = bench.explore(bench.program("apart", flag), "-s", prop, "-n", "30", "--strategy", "random", status=0)
+        expect(verdicts(answer) == {"p": "holds"} and not answer["explore"]["losses"], f"{flag}: {answer}")
+
+
+def test_property_errors(bench):
+    for text, said in (("property p: nothing == 1;", "no variable 'nothing'"), ("property p within 5ms: always true;", "has a time"),
+                       ("property p: event(nevermore);", "'nevermore'"), ("var a = limit;\n", "no property")):
+        done = bench.run("explore", "-s", bench.properties(text), "--", bench.program("valve"), status=2)
+        expect(said in done.stderr, f"{text}: {done.stderr}")
+    expect("-s" in bench.run("explore", "--stress", "-s", HERE / "cli" / "valve.prop", "--", bench.program("valve"), status=2).stderr, "--stress -s")
+
+
+def test_property_replay(bench):
+    schedule, result = bench.folder / "valve.schedule", bench.folder / "valve.replay.json"
+    bench.explore(bench.program("valve"), "-s", HERE / "cli" / "valve.prop", "-o", schedule, status=1)
+    for options in ([], ["-s", HERE / "cli" / "valve.prop"]):
+        done = bench.run("replay", schedule, *options, "-r", result, "--", bench.program("valve"), status=1)
+        expect("with the same end: property valve" in done.stderr and "w > 30 -> v > 55" in done.stderr, done.stderr)
+        expect(json.loads(result.read_text())["replay"]["end"] == "property valve", result.read_text())
+    other = bench.properties("property valve: always w < 99;\n")
+    done = bench.run("replay", schedule, "-s", other, "--", bench.program("valve"), status=0)
+    expect("but another end" in done.stderr, done.stderr)
+
+
+def test_property_report(bench):
+    result = bench.folder / "valve.json"
+    bench.run("explore", "-q", "-s", HERE / "cli" / "valve.prop", "-r", result, "--", bench.program("valve"), status=1)
+    text = bench.run("report", result).stdout
+    expect("property 'valve' is violated by pump" in text and "was not violated in" in text, text)
+    html = bench.run("report", "--html", result).stdout
+    expect("pump" in html and "property" in html and "<svg" in html or "\"stretches\"" in html, html[:300])
+
+
+# ---- without control ----
+
+def test_falls_back(bench):
+    if platform.machine() != "x86_64":
+        print("own_lock.c has no assembly for this machine")
+        return
+    program = bench.program("own_lock")
+    answer = bench.explore(program, "-n", "60", status=0)
+    told = answer["explore"]
+    expect(told["stress"] and told["fell_back"] and 0 < told["controlled"] < 60 and told["runs"] == 60 and not told["complete"], told)
+    expect(told["losses"] and not failures(answer), answer)
+    answer = bench.explore(program, "-n", "20", "--strategy", "exhaustive", status=3)
+    expect(not answer["explore"]["complete"] and answer["explore"]["fell_back"], answer["explore"])
+    answer = bench.explore(program, "-n", "20", "--no-stress")
+    expect(not answer["explore"]["stress"] and "fell_back" not in answer["explore"] and not failures(answer), answer)
+
+
+def test_not_instrumented(bench):
+    program = bench.program("input", compiler="cc")
+    done = bench.run("explore", "-n", "6", "--", program, status=0)
+    expect("not built with 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
+    expect("not built with 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
+
+
+# ---- signals ----
+
+def orders_of_signal():
+    """Statuses of signal_orders.c, by enumeration: the handler runs somewhere behind the call that sends, and loads somewhere behind that;
+    whatever its thread does comes before or after both."""
+    found = set()
+    for order in itertools.permutations("AB" "HL" "SX"):  # two loads; handler begins, its load; send, store
+        at = {event: place for place, event in enumerate(order)}
+        if not (at["A"] < at["B"] and at["S"] < at["X"] and at["S"] < at["H"] < at["L"]):
+            continue
+        if any(at["H"] < at[load] < at["L"] for load in "AB"):
+            continue
+        first, second, seen = (int(at["X"] < at[load]) for load in "ABL")
+        found.add(1 + first + 2 * second + 4 * sum(at[load] < at["H"] for load in "AB") + 16 * seen)
+    return found
+
+
+def test_signal_orders(bench):
+    """A handler runs at any scheduling point of its thread behind the sending, and all of these are explored."""
+    due = orders_of_signal()
+    answer = bench.explore(bench.program("signal_orders"), "--strategy", "exhaustive", "--keep-going", "--no-checks", "--expect", "0", status=1)
+    found = {one["status"] for one in failures(answer)}
+    expect(found == due, f"{answer['explore']}: {sorted(found)}, not {sorted(due)}")
+    expect(not answer["explore"]["complete"], "between all accesses of its thread it was not tried")
+    expect(all(one["reproduced"] for one in failures(answer)), "not all are reproduced")
+    several = bench.explore(bench.program("signal_orders"), "--strategy", "exhaustive", "--keep-going", "--no-checks", "--expect", "0", "--jobs", "3", status=1)
+    expect({one["status"] for one in failures(several)} == due and several["explore"]["runs"] == answer["explore"]["runs"], "other jobs, other answer")
+    answer = bench.explore(bench.program("signal_orders"), "--strategy", "random", "-n", "300", "--keep-going", "--no-checks", "--expect", "0", status=1)
+    found = {one["status"] for one in failures(answer)}
+    expect(found <= due and len(found) > len(due) / 2, f"at random: {sorted(found)} of {sorted(due)}")
+
+
+# ---- schedules ----
+
+def failing(bench, name="input"):
+    """A schedule of a failing run on an input of two lines, and that input."""
+    text, schedule = bench.folder / "two.txt", bench.folder / f"{name}.schedule"
+    text.write_text("a\nb\n", encoding="utf-8")
+    with open(text, encoding="utf-8") as stdin:
+        bench.explore(bench.program("input"), "--deadlocks", "-o", schedule, stdin=stdin, status=1)
+    return schedule, text
+
+
+def test_replay_input(bench):
+    schedule, text = failing(bench)
+    program = bench.program("input")
+    with open(text, encoding="utf-8") as stdin:
+        expect("with the same end: signal 6" in bench.run("replay", schedule, "--", program, stdin=stdin, status=1).stderr, "not the same")
+    for other in ("", "u\nu\n"):
+        text.write_text(other, encoding="utf-8")
+        with open(text, encoding="utf-8") as stdin:
+            done = bench.run("replay", schedule, "--", program, stdin=stdin, status=3)
+        expect(re.search(r"diverged at step \d+, in stretch \d+ of the schedule \(.+\)", done.stderr), done.stderr)
+
+
+def test_replay_other_program(bench):
+    schedule, _ = failing(bench)
+    expect("diverged" in bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr, "it does not say so")
+
+
+def test_replay_bad_files(bench):
+    schedule, _ = failing(bench)
+    lines, program = schedule.read_text(encoding="utf-8").splitlines(keepends=True), bench.program("input")
+    bad = bench.folder / "bad.schedule"
+    for content, said in (("".join(lines[:-1]), "cut off"), ("".join(lines)[:-1], "cut off"), ("", "cut off"), ("no schedule\n", "not a schedule"),
+                          ("".join(lines[:4]) + "run x 3\n" + "".join(lines[4:]), "bad.schedule:5"), ("".join(lines) + "run 0 1\n", "not a line")):
+        bad.write_text(content, encoding="utf-8")
+        done = bench.run("replay", bad, "--", program, status=2)
+        expect(said in done.stderr, f"{said!r} is missing: {done.stderr}")
+    expect("cannot" in bench.run("replay", bench.folder / "none.schedule", "--", program, status=2).stderr, "no file")
+
+
+def test_keep_going_files(bench):
+    """Each failure has a file, and each is one that replay shows."""
+    _, text = failing(bench)
+    first = bench.folder / "many.schedule"
+    with open(text, encoding="utf-8") as stdin:
+        answer = bench.explore(bench.program("input"), "--races", "--keep-going", "-n", "60", "-o", first, stdin=stdin, status=1)
+    for number, found in enumerate(failures(answer)):
+        path = bench.folder / (f"many-{number + 1}.schedule" if number else "many.schedule")
+        expect(pathlib.Path(found["schedule_file"]) == path and path.exists(), f"{found['schedule_file']}, not {path}")
+        with open(text, encoding="utf-8") as stdin:
+            bench.run("replay", path, "--", bench.program("input"), stdin=stdin, status=1)
+
+
+def test_gdb(bench):
+    """Stopped at the last switch before the failure, with the schedule in force."""
+    if not shutil.which("gdb"):
+        print("no gdb: replay --gdb is not tried")
+        return
+    schedule, _ = failing(bench)
+    done = subprocess.run([bench.portent, "replay", "--gdb", str(schedule), "--", str(bench.program("input"))], input="bt\nkill\nquit\n", cwd=bench.folder,
+                          capture_output=True, encoding="utf-8", timeout=120, check=False)
+    expect(done.returncode == 0 and "__portent_explore_stop" in done.stdout, done.stdout + done.stderr)
+
+
+# ---- usage ----
+
+def test_usage(bench):
+    program = bench.program("valve")
+    for options, said in ((["-n", "0"], "-n"), (["-n", "x"], "-n"), (["--strategy", "guess"], "strategy"), (["--jobs", "0"], "--jobs"),
+                          (["--preemptions", "1"], "exhaustive"), (["--run-timeout", "soon"], "run-timeout"), (["--expect", "256"], "--expect"),
+                          (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
+        expect(said in bench.run("explore", *options, "--", program, status=2).stderr, f"{options}: {said!r} is not said")
+    expect("missing" in bench.run("explore", status=2).stderr, "no program")
+    expect("nowhere" in bench.run("explore", "--", "./nowhere", status=2).stderr, "a program that is not there")
+    expect("missing" in bench.run("replay", status=2).stderr and "missing" in bench.run("replay", "x.schedule", status=2).stderr, "no schedule")
+
+
+def test_json_same(bench):
+    """Same seed, same answer, whatever the jobs."""
+    def told(*options):
+        answer = bench.explore(bench.program("valve"), "-s", HERE / "cli" / "valve.prop", "-n", "40", "--keep-going", *options)
+        text = json.dumps(answer, sort_keys=True)
+        return re.sub(r'"(seconds|peak_bytes)": [0-9.e-]+', "", text)
+    first = told()
+    expect(first == told() and first == told("--jobs", "2"), "answers differ")
+    expect(first != told("--seed", "2"), "another seed gives the same")
+
+
+# ---- the end ----
+
+def processes_of(path):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "exe") == str(path):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def test_killed(bench):
+    """Nothing is left, neither of a program that is in a run, nor of the fork server; an interruption tells what is known."""
+    program = bench.program("valve", "-DFIXED").resolve()
+    for number, status in ((signal.SIGINT, 3), (signal.SIGTERM, 3), (signal.SIGKILL, -signal.SIGKILL)):
+        process = subprocess.Popen([bench.portent, "explore", "--json", "--expect", "0", "--strategy", "random", "-n", "all", "--jobs", "2", "--", str(program)],
+                                   stdout=subprocess.PIPE, encoding="utf-8", cwd=bench.folder)
+        time.sleep(1.5)
+        expect(processes_of(program), "nothing runs")
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=30)
+        expect(process.returncode == status, f"{number}: status {process.returncode}")
+        if status == 3:
+            expect(json.loads(output)["explore"]["why"] == "it was interrupted", output)
+        for _ in range(50):
+            if not processes_of(program):
+                break
+            time.sleep(0.1)
+        expect(not processes_of(program), f"{number}: {processes_of(program)} are left")
+
+
+def main():
+    portent, names, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_") and (not names or name[5:] in names)}
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(portent, pathlib.Path(folder).resolve())
+        for name, test in tests.items():
+            try:
+                test(bench)
+            except Exception as failure:  # whatever it is, the others still run
+                failed += 1
+                print(f"FAILED {name}: {type(failure).__name__} {failure}", flush=True)
+    print(f"explore-cli: {len(tests) - failed} passed, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
