@@ -182,3 +182,16 @@ void pt_model_build(const struct pt_program *program, struct pt_model_options op
     free(b.pre);
     free(b.post);
 }
+
+uint32_t *pt_model_waiting(const struct pt_program *program, uint32_t *ret_count)
+{
+    uint32_t *first = pt_xcalloc((size_t)program->thread_count + 1, sizeof *first);
+    uint32_t *places = pt_xcalloc((size_t)program->step_count + 1, sizeof *places);
+    for (uint32_t t = 0; t < program->thread_count; t++) /* as add_places makes them */
+        first[t + 1] = first[t] + program->threads[t].node_count;
+    for (uint32_t s = 0; s < program->step_count; s++)
+        places[s] = first[program->steps[s].thread] + program->steps[s].from;
+    *ret_count = program->step_count ? pt_sort_distinct(places, program->step_count) : 0;
+    free(first);
+    return places;
+}
