@@ -51,7 +51,7 @@ enum {
 
 static const struct pt_option options_table[] = {
     [OPT_ALL] = {"all", 0, NULL, NULL, "look for every step of a block that can come after another thread's"},
-    [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net as it is, without any reduction"},
+    [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net, or that of --net, as it is, without any reduction"},
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_EVENT_LIMIT] = {"event-limit", 0, "N", NULL, "give up, as unknown, when an unfolding has N events"},
     [OPT_MEMORY_LIMIT] = {"memory-limit", 0, "SIZE", NULL,
@@ -205,8 +205,8 @@ static bool check_options(const struct request *request)
     bool about_net = request->net || request->kind != PT_ASK_NOTHING;
     if (request->net && request->file_count > 0)
         pt_diag_usage("model", "--net takes the place of a program");
-    else if (about_net && (check->all || check->plain || request->dot || request->svg))
-        pt_diag_usage("model", "--all, --plain, --dot and --svg are about blocks of a program, not about a net");
+    else if (about_net && (check->all || request->dot || request->svg))
+        pt_diag_usage("model", "--all, --dot and --svg are about blocks of a program, not about a net");
     else if (about_net && request->suppresses_finding)
         pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about a net");
     else if (request->kind_count > 1)
@@ -366,6 +366,7 @@ static struct pt_net_request net_request(const struct request *request, const ch
                                    .kind = request->kind,
                                    .places = request->places,
                                    .place_count = request->place_count,
+                                   .plain = request->check.plain,
                                    .exports = request->exports,
                                    .event_limit = request->check.event_limit,
                                    .memory_limit = request->check.memory_limit,

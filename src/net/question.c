@@ -33,7 +33,8 @@ static enum pt_status check_sources(const struct pt_net *net, struct pt_err *err
 static void take_figures(const struct pt_unfolding *u, struct pt_answer *answer)
 {
     *answer = (struct pt_answer){.conditions = u->condition_total,
-                                 .events = u->event_count - 1,
+                                 .events = u->occurrence_count,
+                                 .histories = u->event_count - 1,
                                  .cutoffs = u->cutoff_count,
                                  .peak_bytes = u->peak_bytes,
                                  .limit = u->limit};
@@ -45,7 +46,8 @@ static void take_goal(const struct pt_unfolding *u, struct pt_answer *answer)
     if (u->violation_count == 0)
         return;
     answer->found = true;
-    answer->events -= u->violation_count; /* the goal's is none of the net's */
+    answer->events--; /* the goal's is none of the net's */
+    answer->histories--;
     uint32_t *firings = pt_unfolding_history(u, u->violations[0].event, &answer->firing_count);
     answer->firing_count--;
     for (uint32_t i = 0; i < answer->firing_count; i++)
@@ -128,6 +130,8 @@ enum pt_status pt_net_ask(struct pt_net *net, const struct pt_question *question
     enum pt_status status = check_sources(net, err);
     if (status != PT_OK)
         return status;
+    if (!question->plain)
+        pt_net_find_reads(net);
     uint32_t transitions = net->transition_count, arcs = net->arc_count;
     struct pt_meaning *meanings = pt_xcalloc((size_t)transitions + 1, sizeof *meanings);
     for (uint32_t t = 0; t <= transitions; t++)

@@ -16,7 +16,8 @@ struct pt_question {
     enum pt_question_kind kind;
     const uint32_t *places; /* no place twice */
     uint32_t place_count;
-    uint64_t event_limit, memory_limit;               /* 0: none */
+    bool plain; /* an arc to a place and back consumes and makes a token; else it reads the place */
+    uint64_t event_limit, memory_limit;               /* 0: none; the former counts histories */
     void (*progress)(void *context, uint64_t events); /* NULL: nobody asks */
     void *progress_context;
 };
@@ -26,11 +27,12 @@ struct pt_answer {
     uint32_t *firings; /* transitions, in an order in which they can fire; the caller frees */
     uint32_t firing_count;
     bool *marked; /* by place: where they lead; the caller frees; NULL where nothing was found */
-    uint64_t conditions, events, cutoffs, peak_bytes;
-    struct pt_err limit; /* PT_ELIMIT: the answer is unknown */
+    uint64_t conditions, events, histories, cutoffs, peak_bytes; /* histories: of all events; cut-offs: of these */
+    struct pt_err limit;                                         /* PT_ELIMIT: the answer is unknown */
 };
 
-/* PT_EINPUT: the net is not 1-safe. May add a transition to the net for as long as it runs. Firings have been replayed
+/* PT_EINPUT: the net is not 1-safe. May add a transition to the net for as long as it runs, and
+ * sorts its arcs (pt_net_find_reads). Firings have been replayed
  * (firing.h). */
 enum pt_status pt_net_ask(struct pt_net *net, const struct pt_question *question, struct pt_answer *ret_answer,
                           struct pt_err *err) PT_WARN_UNUSED;

@@ -20,21 +20,21 @@ static uint32_t random_below(uint32_t n)
 /* Some state machines; a transition moves some of them, or asks one of them to be in a state: 1-safe. */
 static void make_machines(struct pt_net *net)
 {
-    uint32_t machines = 1 + random_below(4), first[5] = {0}, size[5];
+    uint32_t machines = 1 + random_below(5), first[5] = {0}, size[5];
     for (uint32_t m = 0; m < machines; m++) {
-        size[m] = 2 + random_below(3);
+        size[m] = 2 + random_below(2);
         first[m] = net->place_count;
         for (uint32_t i = 0; i < size[m]; i++)
             (void)pt_net_add_place(net, NULL, i == 0);
     }
-    uint32_t transitions = 2 + random_below(9);
+    uint32_t transitions = 2 + random_below(12);
     for (uint32_t t = 0; t < transitions; t++) {
         uint32_t pre[5], post[5], n = 0, must = random_below(machines);
         for (uint32_t m = 0; m < machines; m++) {
             if (m != must && random_below(3) != 0)
                 continue;
             pre[n] = first[m] + random_below(size[m]);
-            post[n] = random_below(3) == 0 ? pre[n] : first[m] + random_below(size[m]);
+            post[n] = random_below(2) == 0 ? pre[n] : first[m] + random_below(size[m]);
             n++;
         }
         (void)pt_net_add_transition(net, NULL, pre, n, post, n);

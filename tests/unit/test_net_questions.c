@@ -44,14 +44,16 @@ static bool expected(const struct pt_net *net, enum pt_question_kind kind, uint6
     return false;
 }
 
-static void ask(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, uint64_t places, bool some)
+static void ask_as(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, uint64_t places, bool some,
+                   bool plain)
 {
     uint32_t list[64], count = 0;
     for (uint32_t p = 0; p < net->place_count; p++) {
         if (places >> p & 1)
             list[count++] = p;
     }
-    struct pt_question question = {.kind = kind, .places = some ? list : NULL, .place_count = some ? count : 0};
+    struct pt_question question = {
+        .kind = kind, .places = some ? list : NULL, .place_count = some ? count : 0, .plain = plain};
     struct pt_answer answer;
     struct pt_err err;
     enum pt_status status = pt_net_ask(net, &question, &answer, &err);
@@ -73,6 +75,89 @@ static void ask(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, u
                                            : is_dead(net, marking) && (!some || (marking & places)));
     }
     pt_answer_release(&answer);
+}
+
+/* Once with reads as such, once with arcs to and fro. */
+static void ask(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, uint64_t places, bool some)
+{
+    ask_as(net, seed, kind, places, some, false);
+    for (uint32_t t = 0; t < net->transition_count; t++)
+        net->transitions[t].read_count = 0;
+    ask_as(net, seed, kind, places, some, true);
+}
+
+/*
+ * The net in which each place has a copy for every transition that reads it: a reader takes its own copy and puts it
+ * back, everybody else takes and makes all of them. Its events are the histories of the net with reads
+ * (unfold_order.c).
+ */
+static void replicate(const struct pt_net *net, struct pt_net *copy)
+{
+    static uint32_t place_of[64][64]; /* by place and reader */
+    uint32_t reader_count[64] = {0}, number[64][64];
+    pt_net_init(copy);
+    for (uint32_t t = 0; t < net->transition_count; t++) {
+        for (uint32_t i = pt_net_consumed(net, t); i < net->transitions[t].pre_count; i++) {
+            uint32_t p = pt_net_pre(net, t)[i];
+            number[p][t] = reader_count[p]++;
+        }
+    }
+    for (uint32_t p = 0; p < net->place_count; p++) {
+        for (uint32_t k = 0; k < (reader_count[p] ? reader_count[p] : 1); k++)
+            place_of[p][k] = pt_net_add_place(copy, "x", net->places[p].marked);
+    }
+    for (uint32_t t = 0; t < net->transition_count; t++) {
+        uint32_t arcs[2][512], count[2] = {0};
+        for (uint32_t side = 0; side < 2; side++) {
+            const uint32_t *places = side ? pt_net_post(net, t) : pt_net_pre(net, t);
+            uint32_t all = side ? net->transitions[t].post_count : net->transitions[t].pre_count;
+            uint32_t used = all - net->transitions[t].read_count;
+            for (uint32_t i = 0; i < all; i++) {
+                for (uint32_t k = 0; i < used && k < (reader_count[places[i]] ? reader_count[places[i]] : 1); k++)
+                    arcs[side][count[side]++] = place_of[places[i]][k];
+                if (i >= used)
+                    arcs[side][count[side]++] = place_of[places[i]][number[places[i]][t]];
+            }
+        }
+        (void)pt_net_add_transition(copy, NULL, arcs[0], count[0], arcs[1], count[1]);
+    }
+}
+
+static struct pt_answer unfold(struct pt_net *net, bool plain)
+{
+    struct pt_question question = {.plain = plain};
+    struct pt_answer answer;
+    struct pt_err err;
+    assert_int_equal(pt_net_ask(net, &question, &answer, &err), PT_OK);
+    return answer;
+}
+
+static void test_replicas(void **state)
+{
+    (void)state;
+    uint32_t smaller = 0, reads = 0;
+    for (uint32_t seed = 0; seed < NETS; seed++) {
+        struct pt_net net, copy;
+        make_random_net(&net, seed);
+        explore(&net, &states);
+        if (!states.unsafe) {
+            struct pt_answer plain = unfold(&net, true), with = unfold(&net, false);
+            replicate(&net, &copy);
+            struct pt_answer replicas = unfold(&copy, true);
+            if (with.histories != replicas.histories || with.cutoffs != replicas.cutoffs)
+                fail_msg("net %u: %llu histories, %llu cut-offs; with copies of places %llu and %llu", seed,
+                         (unsigned long long)with.histories, (unsigned long long)with.cutoffs,
+                         (unsigned long long)replicas.histories, (unsigned long long)replicas.cutoffs);
+            if (with.events > with.histories || with.histories - with.cutoffs > states.count)
+                fail_msg("net %u: too many events or histories", seed);
+            reads += with.events != with.histories;
+            smaller += with.events < plain.events;
+            pt_net_release(&copy);
+        }
+        pt_net_release(&net);
+    }
+    if (reads < NETS / 20 || smaller < NETS / 20)
+        fail_msg("%u nets with several histories, %u with fewer events", reads, smaller);
 }
 
 static uint64_t random_places(const struct pt_net *net)
@@ -191,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_nets),
+        cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_clauses),
         cmocka_unit_test(test_pigeons),
     };

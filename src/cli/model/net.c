@@ -176,6 +176,7 @@ static void put_json(const struct outcome *o, double seconds, struct pt_buf *buf
     pt_json_open(&json, "unfolding", '{');
     pt_json_uint(&json, "conditions", o->answer.conditions);
     pt_json_uint(&json, "events", o->answer.events);
+    pt_json_uint(&json, "histories", o->answer.histories);
     pt_json_uint(&json, "cutoffs", o->answer.cutoffs);
     pt_json_close(&json, '}');
     pt_json_seconds(&json, "seconds", seconds);
@@ -226,9 +227,12 @@ static void put_text(const struct outcome *o, struct pt_buf *buf)
         }
         pt_buf_puts(buf, "\n");
     }
-    pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events, %llu of them cut-offs%s%s\n",
-                  o->net->place_count, o->net->transition_count, (unsigned long long)o->answer.events,
-                  (unsigned long long)o->answer.cutoffs, o->unknown ? "; " : "", o->unknown ? o->why : "");
+    pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events", o->net->place_count,
+                  o->net->transition_count, (unsigned long long)o->answer.events);
+    if (o->answer.histories != o->answer.events)
+        pt_buf_printf(buf, " with %llu histories", (unsigned long long)o->answer.histories);
+    pt_buf_printf(buf, ", %llu of them cut-offs%s%s\n", (unsigned long long)o->answer.cutoffs, o->unknown ? "; " : "",
+                  o->unknown ? o->why : "");
 }
 
 static int print(const struct outcome *o, uint64_t started)
@@ -275,6 +279,7 @@ static int answer(const struct pt_net_request *request, struct pt_net *net, stru
     struct pt_question question = {.kind = request->kind,
                                    .places = places.items,
                                    .place_count = places.count,
+                                   .plain = request->plain,
                                    .event_limit = request->event_limit,
                                    .memory_limit = request->memory_limit,
                                    .progress = pt_progress_events,

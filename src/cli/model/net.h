@@ -16,6 +16,7 @@ struct pt_net_request {
     enum pt_question_kind kind;
     const char *const *places; /* PLACE or PLACE,PLACE..., each */
     uint32_t place_count;
+    bool plain; /* see pt_question */
     struct pt_net_exports exports;
     uint64_t event_limit, memory_limit;
     bool json, quiet;
