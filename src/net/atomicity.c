@@ -2,8 +2,8 @@
  * Verdicts for all blocks. By default: blocks of identical threads share one verdict (reduce.c), the rest are taken in
  * groups, and for each group one net that follows chains of causes (path.c) is unfolded until every block of it has a
  * violation or the prefix is complete. Groups are independent, so several threads may share them; their size is fixed,
- * so that the answer does not depend on how many do. With `plain` the paper's net is unfolded with colours, all blocks
- * at once.
+ * so that the answer does not depend on how many do. Of a program with many threads, plain violations are looked for
+ * before that (quick.c). With `plain` the paper's net is unfolded with colours, all blocks at once.
  *
  * Sound and complete for the net of the paper, that is with data abstracted: a violation comes with a witness that has
  * been checked against Definition 3 on the program itself (witness.c); its absence rests on the completeness of the
@@ -18,10 +18,12 @@
 #include "base/table.h"
 #include "net/contract.h"
 #include "net/model.h"
+#include "net/quick.h"
 #include "net/reduce.h"
 #include "net/unfold.h"
 
 enum { GROUP = 32 };
+enum { MANY_THREADS = 16 }; /* from so many on that differ, plain violations are looked for first */
 
 struct check {
     const struct pt_program *program;
@@ -249,6 +251,34 @@ static void choose_blocks(struct check *c)
     }
 }
 
+static bool has_many_threads(const struct check *c)
+{
+    uint32_t different = 0;
+    for (uint32_t t = 0; t < c->program->thread_count; t++)
+        different += c->reduction.like[t] == t;
+    return different >= MANY_THREADS;
+}
+
+/* Settles the blocks that have a plain violation, and takes them off the list. */
+static void check_quickly(struct check *c)
+{
+    struct pt_quick *quick = pt_quick_new(c->program, &c->reduction);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->block_count; i++) {
+        uint32_t block = c->blocks[i], count, begin, *run;
+        struct pt_err refused;
+        bool found = false;
+        while (!found && (run = pt_quick_next(quick, block, &count, &begin)) != NULL) {
+            found = add_witness(c, block, run, count, begin, &refused) == PT_OK;
+            free(run);
+        }
+        if (!found)
+            c->blocks[kept++] = block;
+    }
+    c->block_count = kept;
+    pt_quick_free(quick);
+}
+
 /* The same witness with the roles of two identical threads exchanged. */
 static struct pt_witness exchange(struct check *c, const struct pt_witness *w, uint32_t a, uint32_t b)
 {
@@ -318,6 +348,8 @@ enum pt_status pt_atomicity_check(const struct pt_program *program, const struct
     if (!c.reduction.safe)
         check_safety(&c);
     if (c.status == PT_OK && !result.limit) {
+        if (!options->plain && !options->all && has_many_threads(&c))
+            check_quickly(&c);
         if (options->plain)
             check_plain(&c);
         else

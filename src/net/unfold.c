@@ -10,11 +10,10 @@
  * several (unfold_read.c), and every pair of an event and a history is an event here; this is the enriched prefix of
  * Baldan et al. as a prime event structure. An event that reads a condition is concurrent with all others that do.
  *
- * With `restart`, an earlier marking is also good enough if it is this one but for a token that nothing can consume,
- * and has a token elsewhere instead. Then every extension of the later configuration has a copy behind the earlier one,
- * which is all that the proof asks of cut-offs when the question is whether a transition can fire; the copy comes
- * earlier in the order, too, since configurations of the same transitions reach the same marking, and otherwise their
- * sizes or transitions decide. Not every marking is represented then.
+ * With `restart`, a marking that a smaller history reaches is also good enough if it is this one but for a token that
+ * nothing can consume, and has a token elsewhere instead. Then every extension of the larger configuration has a copy
+ * behind the smaller one, which is all that the proof asks of cut-offs when the question is whether a transition can
+ * fire. Not every marking is represented then.
  *
  * Colours are not flattened into the net (a writer over n reader places would have 3^n variants): the plain net is
  * unfolded and a condition is labelled with the colour that its producer's history gives it. The labelled net is as

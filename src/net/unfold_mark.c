@@ -132,7 +132,7 @@ static bool marks_stamped(const struct unfolder *un, uint32_t event, uint32_t st
     return x->token_count == count;
 }
 
-/* Whether the marking is reached by an earlier event, but for one token that could do more there. */
+/* Whether the marking is reached by an event with a smaller history, but for one token that could do more there. */
 static bool is_covered(struct unfolder *un, const struct candidate *c, const struct extended *cut)
 {
     uint32_t made = pt_net_made(un->net, c->transition);
@@ -145,7 +145,7 @@ static bool is_covered(struct unfolder *un, const struct candidate *c, const str
         uint64_t hash = c->marking - pt_unfold_label_hash(un, place, PT_ACHROMATIC, PT_NONE) +
                         pt_unfold_label_hash(un, restart, PT_ACHROMATIC, PT_NONE);
         uint32_t known = pt_map64_get(&un->markings, hash);
-        if (known == PT_NONE)
+        if (known == PT_NONE || un->u->events[known].size >= c->size)
             continue;
         uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
         un->label_stamp[place] = 0;

@@ -7,8 +7,8 @@
  * same traces and, place by place, the same markings, so the theorem carries over.
  *
  * Candidates lie in buckets by size already. The order matters only between those that reach the same marking: only
- * these are compared, unless an event can be cut off by another marking's (`restart`), or a violation ends the work and
- * what has been built until then is to be what others build (coloured nets). Two histories are compared by what
+ * these are compared, unless a violation ends the work and what has been built until then is to be what others build
+ * (coloured nets). Two histories are compared by what
  * one of them has alone: going down from both, newest events first, ends where all that is left is common, since causes
  * have smaller numbers. Levels are worked out on the rare ties only.
  */
@@ -212,12 +212,36 @@ static void sort_groups(struct sorting *s, struct bucket *bucket)
     free(group);
 }
 
+/* Drops what follows a guess of a block that is settled, and puts goals first: they settle blocks. */
+static void drop_settled(const struct unfolder *un, struct bucket *bucket)
+{
+    uint32_t kept = 0, goals = 0;
+    for (uint32_t i = 0; i < bucket->count; i++) {
+        struct candidate c = bucket->items[i];
+        if (c.tag != PT_NONE && un->done[c.tag])
+            continue;
+        if (c.goal) {
+            bucket->items[kept] = bucket->items[goals];
+            bucket->items[goals++] = c;
+        } else {
+            bucket->items[kept] = c;
+        }
+        kept++;
+    }
+    bucket->count = kept;
+}
+
 void pt_unfold_sort(struct unfolder *un, struct bucket *bucket)
 {
     struct sorting s = {un, bucket};
+    if (un->options->drop_settled) {
+        un->bytes -= bucket->count * sizeof *bucket->items;
+        drop_settled(un, bucket);
+        un->bytes += bucket->count * sizeof *bucket->items;
+    }
     if (bucket->count < 2)
         return;
-    if (un->options->restart || un->options->coloured)
+    if (un->options->coloured)
         qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
     else
         sort_groups(&s, bucket);
