@@ -26,6 +26,7 @@
 enum {
     OPT_ALL,
     OPT_PLAIN,
+    OPT_CONTEXTUAL,
     OPT_JOBS,
     OPT_EVENT_LIMIT,
     OPT_MEMORY_LIMIT,
@@ -52,6 +53,7 @@ enum {
 static const struct pt_option options_table[] = {
     [OPT_ALL] = {"all", 0, NULL, NULL, "look for every step of a block that can come after another thread's"},
     [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net, or that of --net, as it is, without any reduction"},
+    [OPT_CONTEXTUAL] = {"contextual", 0, NULL, NULL, "the same with one place per variable, which reads only read"},
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_EVENT_LIMIT] = {"event-limit", 0, "N", NULL, "give up, as unknown, when an unfolding has N events"},
     [OPT_MEMORY_LIMIT] = {"memory-limit", 0, "SIZE", NULL,
@@ -168,6 +170,8 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
         return request->check.all = true;
     case OPT_PLAIN:
         return request->check.plain = true;
+    case OPT_CONTEXTUAL:
+        return request->check.plain = request->check.contextual = true;
     case OPT_NET:
         request->net = argument;
         return true;
@@ -205,8 +209,8 @@ static bool check_options(const struct request *request)
     bool about_net = request->net || request->kind != PT_ASK_NOTHING;
     if (request->net && request->file_count > 0)
         pt_diag_usage("model", "--net takes the place of a program");
-    else if (about_net && (check->all || request->dot || request->svg))
-        pt_diag_usage("model", "--all, --dot and --svg are about blocks of a program, not about a net");
+    else if (about_net && (check->all || check->contextual || request->dot || request->svg))
+        pt_diag_usage("model", "--all, --contextual, --dot and --svg are about blocks of a program, not about a net");
     else if (about_net && request->suppresses_finding)
         pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about a net");
     else if (request->kind_count > 1)

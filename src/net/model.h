@@ -22,8 +22,9 @@ struct pt_model {
 
 struct pt_model_options {
     bool variables; /* without them every verdict is lost, but what can happen is the same: they never block */
+    bool read_arcs; /* one place per variable instead of n: a read reads it, a write consumes it and puts it back */
     bool guesses;   /* add the shared `choice` place and a guessing `begin` beside each plain one */
-    bool names;     /* give places and transitions names, for people */
+    bool names;     /* give places and transitions names, for people; not with read arcs */
 };
 
 void pt_model_init(struct pt_model *model);

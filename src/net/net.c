@@ -1,7 +1,7 @@
 /*
- * Nets as arrays: places and transitions with numbers, arcs in one array, those of a transition next to each other. Reads
- * are found here: a transition that takes a token and puts it back at once only looks at it, as far as what can be
- * reached goes. Building a net is linear in its arcs; finding a place by its name looks at all of them.
+ * Nets as arrays: places and transitions with numbers, arcs in one array, those of a transition next to each other.
+ * Reads are found here: a transition that takes a token and puts it back at once only looks at it, as far as what can
+ * be reached goes. Building a net is linear in its arcs; finding a place by its name looks at all of them.
  */
 #include "net/net.h"
 

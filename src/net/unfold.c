@@ -278,7 +278,7 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     bool cutoff = false;
     if (!c->goal) {
         cut = pt_unfold_make_cut(un, c->transition, pre, count);
-        cutoff = pt_unfold_is_cutoff(un, c, &cut, u->event_count);
+        cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
     }
     bool last = cutoff || c->goal;
     if (!last || un->options->check_safe) {

@@ -35,24 +35,33 @@ static uint64_t marking_delta(const struct unfolder *un, const struct candidate 
     return delta;
 }
 
+/* An event made what the candidate takes, or has read it. */
+static void see_colour(const struct pt_unfold_event *e, struct candidate *c, bool *yellow)
+{
+    *yellow |= e->colour == PT_YELLOW;
+    if (e->tag != PT_NONE)
+        c->tag = e->tag;
+}
+
 /*
  * Fills in the candidate's tag, colour and goal; false: it does not happen. Of the guessed occurrence's thread T, the
  * `end` of that block stops the run and any yellow token consumed before it is the violation; everything else it makes
- * is blue. A foreign event that consumes a blue or yellow token makes yellow ones.
+ * is blue. A foreign event that consumes a blue or yellow token makes yellow ones. A token that is read counts as
+ * consumed, and with a consumed one the events of the history that have read it, as if they had put it back: those that
+ * the marks stand for, since the others' colours have come down with the conditions.
  */
-static bool colour_candidate(const struct unfolder *un, const uint32_t *conditions, struct candidate *c)
+static bool colour_candidate(const struct unfolder *un, const uint32_t *conditions, const struct list *marks,
+                             struct candidate *c)
 {
     const struct pt_unfold_options *o = un->options;
     const struct pt_unfolding *u = un->u;
     const struct pt_meaning *meaning = o->meanings ? &o->meanings[c->transition] : NULL;
     bool yellow = false;
     c->tag = PT_NONE;
-    for (uint32_t i = 0; i < un->net->transitions[c->transition].pre_count; i++) {
-        const struct pt_unfold_event *e = &u->events[u->condition_event[conditions[i]]];
-        yellow |= e->colour == PT_YELLOW;
-        if (e->tag != PT_NONE)
-            c->tag = e->tag;
-    }
+    for (uint32_t i = 0; i < un->net->transitions[c->transition].pre_count; i++)
+        see_colour(&u->events[u->condition_event[conditions[i]]], c, &yellow);
+    for (uint32_t i = 0; i < marks->count; i++)
+        see_colour(&u->events[u->condition_event[marks->items[i]]], c, &yellow);
     c->goal = meaning && meaning->role == PT_ROLE_GOAL;
     c->colour = PT_ACHROMATIC;
     if (meaning && meaning->role == PT_ROLE_GUESS) {
@@ -96,7 +105,7 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
 {
     struct candidate c = {.transition = transition, .mark_count = marks->count};
     uint32_t count = un->net->transitions[transition].pre_count;
-    if (!colour_candidate(un, conditions, &c))
+    if (!colour_candidate(un, conditions, marks, &c))
         return;
     uint32_t few[64], *all = count + marks->count <= 64 ? few : pt_xmalloc((count + marks->count) * sizeof *all);
     memcpy(all, conditions, count * sizeof *all);

@@ -134,7 +134,8 @@ void pt_unfold_keep_row(struct unfolder *un, uint32_t event);
  * it makes itself. */
 struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
 /* Whether a candidate with this cut is a cut-off; otherwise it is remembered, as `event`. */
-bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const struct extended *cut, uint32_t event);
+bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                         const struct extended *cut, uint32_t event);
 
 /* unfold_order.c: sorts a bucket by the total adequate order, as far as it matters. */
 void pt_unfold_sort(struct unfolder *un, struct bucket *bucket);

@@ -79,34 +79,86 @@ static int compare_labels(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The sorted labels of a cut and, unless c is NULL, of what the candidate makes. */
-static uint64_t *make_labels(const struct unfolder *un, const struct extended *cut, const struct candidate *c,
+/* A candidate and what it takes; of an event that is there, its cut has all. */
+struct fresh {
+    const struct candidate *c;
+    const uint32_t *pre;
+};
+
+static const uint64_t READ_LABEL = (uint64_t)1 << 63;
+
+/*
+ * The colours of reads: of each place in the cut, the strongest of those that have read it, for that is all that the
+ * next one to consume it can see. They are part of the marking, as the tokens of readers are in the paper's net.
+ */
+static uint32_t add_read_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
+                                uint64_t *labels)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t count = 0, kept = 0, consumed = fresh ? pt_net_consumed(un->net, fresh->c->transition) : 0;
+    for (uint32_t i = 0; i < cut->mark_count; i++) {
+        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i], read = u->condition_read[mark];
+        const struct pt_unfold_event *e = &u->events[u->condition_event[mark]];
+        bool gone = e->colour == PT_ACHROMATIC;
+        for (uint32_t k = 0; k < consumed && !gone; k++)
+            gone = fresh->pre[k] == read;
+        if (!gone)
+            labels[count++] = READ_LABEL | label(un, u->condition_place[read], e->colour, e->tag);
+    }
+    for (uint32_t i = 0; fresh && fresh->c->colour && i < un->net->transitions[fresh->c->transition].read_count; i++)
+        labels[count++] =
+            READ_LABEL | label(un, u->condition_place[fresh->pre[consumed + i]], fresh->c->colour, fresh->c->tag);
+    /* There is one tag in a history, so colours decide; of one place the last in this order is the strongest. */
+    qsort(labels, count, sizeof *labels, compare_labels);
+    for (uint32_t i = 0; i < count; i++) {
+        bool stronger = false;
+        for (uint32_t k = i + 1; k < count && !stronger; k++)
+            stronger = (uint32_t)labels[k] == (uint32_t)labels[i];
+        if (!stronger)
+            labels[kept++] = labels[i];
+    }
+    return kept;
+}
+
+/* The labels of a cut and, unless `fresh` is NULL, of what the candidate makes and reads; in an order that is theirs
+ * alone. */
+static uint64_t *make_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
                              uint32_t *ret_count)
 {
     const struct pt_unfolding *u = un->u;
-    uint32_t made = c ? pt_net_made(un->net, c->transition) : 0, count = 0;
-    uint64_t *labels = pt_xmalloc(((size_t)cut->token_count + made + 1) * sizeof *labels);
+    uint32_t made = fresh ? pt_net_made(un->net, fresh->c->transition) : 0, count = 0;
+    uint32_t reads = fresh ? un->net->transitions[fresh->c->transition].read_count : 0;
+    uint64_t *labels = pt_xmalloc(((size_t)cut->token_count + made + cut->mark_count + reads + 1) * sizeof *labels);
     for (uint32_t i = 0; i < cut->token_count; i++) {
         uint32_t token = un->cuts.items[cut->cut + i];
         const struct pt_unfold_event *e = &u->events[u->condition_event[token]];
         labels[count++] = label(un, u->condition_place[token], e->colour, e->tag);
     }
     for (uint32_t i = 0; i < made; i++)
-        labels[count++] = label(un, pt_net_post(un->net, c->transition)[i], c->colour, c->tag);
+        labels[count++] = label(un, pt_net_post(un->net, fresh->c->transition)[i], fresh->c->colour, fresh->c->tag);
     qsort(labels, count, sizeof *labels, compare_labels);
-    *ret_count = count;
+    *ret_count = count + add_read_labels(un, cut, fresh, labels + count);
     return labels;
 }
 
-static bool same_labels(const struct unfolder *un, const struct candidate *c, const struct extended *cut,
-                        uint32_t known)
+static bool is_coloured_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                               const struct extended *cut, uint32_t event)
 {
+    struct fresh fresh = {c, pre};
     uint32_t count, known_count;
-    uint64_t *labels = make_labels(un, cut, c, &count);
-    uint64_t *known_labels = make_labels(un, &un->extended[known], NULL, &known_count);
-    bool same = count == known_count && memcmp(labels, known_labels, count * sizeof *labels) == 0;
+    uint64_t *labels = make_labels(un, cut, &fresh, &count), hash = c->marking;
+    for (uint32_t i = 0; i < count; i++)
+        hash += labels[i] & READ_LABEL ? pt_mix64(labels[i]) : 0;
+    uint32_t *known = pt_map64_at(&un->markings, hash);
+    bool same = false;
+    if (*known == PT_NONE) {
+        *known = event;
+    } else {
+        uint64_t *known_labels = make_labels(un, &un->extended[*known], NULL, &known_count);
+        same = count == known_count && memcmp(labels, known_labels, count * sizeof *labels) == 0;
+        free(known_labels);
+    }
     free(labels);
-    free(known_labels);
     return same;
 }
 
@@ -156,8 +208,11 @@ static bool is_covered(struct unfolder *un, const struct candidate *c, const str
     return false;
 }
 
-bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const struct extended *cut, uint32_t event)
+bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                         const struct extended *cut, uint32_t event)
 {
+    if (un->options->coloured)
+        return is_coloured_cutoff(un, c, pre, cut, event);
     uint32_t known = pt_map64_get(&un->markings, c->marking);
     if (known == PT_NONE) {
         if (un->options->restart && is_covered(un, c, cut))
@@ -165,8 +220,6 @@ bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const s
         *pt_map64_at(&un->markings, c->marking) = event;
         return false;
     }
-    if (un->options->coloured)
-        return same_labels(un, c, cut, known);
     uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
     return marks_stamped(un, known, stamp, count);
 }

@@ -169,7 +169,6 @@ void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_
         was_read = un->readers[conditions[i]].count > 0;
     un->extra.count = 0;
     if (!was_read) {
-        un->known.count = 0;
         pt_unfold_add_candidate(un, transition, conditions, &un->extra);
         return;
     }

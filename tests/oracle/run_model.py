@@ -190,6 +190,8 @@ def main():
                     wrong = ask(portent, case, path, [])
                     if number % 4 == 0:
                         wrong += ask(portent, case, path, ["--plain"])
+                    if number % 4 >= 2:
+                        wrong += ask(portent, case, path, ["--contextual"])
                     if number % 4 == 1:
                         wrong += ask_deadlock(portent, case, path)
                     if number % 4 != 0:

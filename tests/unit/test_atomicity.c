@@ -44,6 +44,7 @@ static void assert_both(const char *text, const char *expected)
 {
     assert_verdicts(text, (struct pt_atomicity_options){.jobs = 1}, expected);
     assert_verdicts(text, (struct pt_atomicity_options){.plain = true, .jobs = 1}, expected);
+    assert_verdicts(text, (struct pt_atomicity_options){.plain = true, .contextual = true, .jobs = 1}, expected);
     assert_verdicts(text, (struct pt_atomicity_options){.all = true, .jobs = 3}, expected);
 }
 
