@@ -421,11 +421,12 @@ static void end(struct unfolder *un)
     free_lists(un->readers, un->readers_cap);
     free_lists(un->watchers, un->watchers_cap);
     void *const all[] = {
-        un->buckets,     un->consumer_start,  un->consumers,   un->occurrence,         un->extended,
-        un->cuts.items,  un->newer,           un->row.blocks,  un->place_head,         un->place_next,
-        un->place_stamp, un->whose,           un->pending,     un->touched.items,      un->only_first.items,
-        un->balance,     un->condition_stamp, un->label_stamp, un->only_second.items,  un->slots,
-        un->known.items, un->chosen.items,    un->extra.items, un->options_list.items, un->done};
+        un->buckets,     un->consumer_start,  un->consumers,    un->occurrence,        un->extended,
+        un->cuts.items,  un->newer,           un->row.blocks,   un->place_head,        un->place_next,
+        un->place_stamp, un->whose,           un->pending,      un->touched.items,     un->only_first.items,
+        un->balance,     un->condition_stamp, un->label_stamp,  un->only_second.items, un->slots,
+        un->known.items, un->window.items,    un->chosen.items, un->extra.items,       un->options_list.items,
+        un->done};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     pt_map64_release(&un->markings);

@@ -11,7 +11,10 @@
  * another read is taken out of the row. (In cunf's words this is concurrency of generating histories; marks stand for
  * reading ones.)
  *
- * Cost of one row: the shortest of the rows, and a logarithm for each of its blocks and other row.
+ * Adding an event to the rows of all that is concurrent with it is a write here and there for each. Where that is much,
+ * events wait in a window of 64 conditions at most, and are added together; until then their own rows are asked.
+ *
+ * Cost of one row: the shortest of the rows, and a logarithm for each of its blocks and other row; and its conditions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +87,37 @@ static void add_range(struct row *row, uint32_t start, uint32_t end)
         add_block(row, index, range_bits(start, end, index));
 }
 
+enum { WINDOW = 64, LARGE_ROW = 400 }; /* conditions */
+
+/* The conditions of the window that are newer than this one and concurrent with it, as bits. */
+static uint64_t window_bits(const struct unfolder *un, uint32_t condition)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < un->window.count; i++) {
+        const struct pt_unfold_event *e = &un->u->events[un->window.items[i]];
+        if (e->post_start <= condition || !pt_unfold_is_co(un, e->post_start, condition))
+            continue;
+        uint64_t own = e->post_count == WINDOW ? ~(uint64_t)0 : ((uint64_t)1 << e->post_count) - 1;
+        bits |= own << (e->post_start - un->window_start);
+    }
+    return bits;
+}
+
+/* Those of them that are in block `index`. */
+static uint32_t window_block(const struct unfolder *un, uint64_t bits, uint32_t index)
+{
+    uint64_t first = (uint64_t)index * 32;
+    if (first >= un->window_start)
+        return first - un->window_start < WINDOW ? (uint32_t)(bits >> (first - un->window_start)) : 0;
+    return un->window_start - first < 32 ? (uint32_t)(bits << (un->window_start - first)) : 0;
+}
+
+static void add_window(const struct unfolder *un, uint64_t bits, struct row *row)
+{
+    for (uint32_t index = un->window_start / 32; bits && index <= (un->window_start + WINDOW - 1) / 32; index++)
+        add_block(row, index, window_block(un, bits, index));
+}
+
 /* The whole row of a condition. `stays`: itself included. */
 static void copy_row(struct unfolder *un, uint32_t condition, bool stays, struct row *row)
 {
@@ -101,6 +135,7 @@ static void copy_row(struct unfolder *un, uint32_t condition, bool stays, struct
         add_range(row, condition + 1, e->post_start + e->post_count);
     for (uint32_t i = 0; i < newer->count; i++)
         add_block(row, newer->blocks[i].index, newer->blocks[i].bits);
+    add_window(un, window_bits(un, condition), row);
 }
 
 /* Leaves in the row what the condition's has, too. `shared`: its event's older ones have been intersected already. */
@@ -111,6 +146,7 @@ static void intersect(struct unfolder *un, uint32_t condition, bool stays, bool 
     const struct extended *x = &un->extended[event];
     const struct row *newer = &un->newer[condition];
     uint32_t older_at = 0, newer_at = 0, kept = 0, end = e->post_start + e->post_count;
+    uint64_t window = window_bits(un, condition);
     for (uint32_t i = 0; i < row->count; i++) {
         struct block block = row->blocks[i];
         uint32_t bits = range_bits(e->post_start, end, block.index);
@@ -127,6 +163,7 @@ static void intersect(struct unfolder *un, uint32_t condition, bool stays, bool 
             newer_at = seek(newer->blocks, newer->count, newer_at, block.index);
             if (newer_at < newer->count && newer->blocks[newer_at].index == block.index)
                 bits |= newer->blocks[newer_at].bits;
+            bits |= window ? window_block(un, window, block.index) : 0;
         }
         block.bits &= bits;
         if (block.bits)
@@ -202,24 +239,89 @@ void pt_unfold_index_row(struct unfolder *un)
     }
 }
 
-void pt_unfold_keep_row(struct unfolder *un, uint32_t event)
+/* The row of a condition gets bits of the window, or the conditions start .. end - 1. */
+static void add_newer(struct unfolder *un, uint32_t condition, uint64_t bits, uint32_t start, uint32_t end)
+{
+    struct row *newer = &un->newer[condition];
+    size_t before = newer->cap;
+    if (bits)
+        add_window(un, bits, newer);
+    else
+        add_range(newer, start, end);
+    un->bytes += (newer->cap - before) * sizeof *newer->blocks;
+}
+
+/* Adds block `index` of the rows of the window's events, which are at `at`, to the rows of its conditions. */
+static void flush_block(struct unfolder *un, uint32_t index, uint32_t *at)
+{
+    uint64_t bits[32] = {0};
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < un->window.count; i++) {
+        const struct extended *x = &un->extended[un->window.items[i]];
+        const struct pt_unfold_event *e = &un->u->events[un->window.items[i]];
+        if (at[i] >= x->older_count || x->older[at[i]].index != index)
+            continue;
+        uint32_t own = x->older[at[i]++].bits;
+        uint64_t posts = (e->post_count == WINDOW ? ~(uint64_t)0 : ((uint64_t)1 << e->post_count) - 1)
+                         << (e->post_start - un->window_start);
+        all |= own;
+        for (; own; own &= own - 1)
+            bits[__builtin_ctz(own)] |= posts;
+    }
+    for (; all; all &= all - 1)
+        add_newer(un, index * 32 + (uint32_t)__builtin_ctz(all), bits[__builtin_ctz(all)], 0, 0);
+}
+
+static void flush_window(struct unfolder *un)
+{
+    uint32_t at[WINDOW] = {0};
+    for (;;) {
+        uint32_t least = PT_NONE;
+        for (uint32_t i = 0; i < un->window.count; i++) {
+            const struct extended *x = &un->extended[un->window.items[i]];
+            if (at[i] < x->older_count && x->older[at[i]].index < least)
+                least = x->older[at[i]].index;
+        }
+        if (least == PT_NONE)
+            break;
+        flush_block(un, least, at);
+    }
+    un->window.count = 0;
+}
+
+/* Sees to it that the event is in the rows of what its own has. */
+static void spread_row(struct unfolder *un, uint32_t event, uint32_t conditions)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
+    const struct extended *x = &un->extended[event];
+    uint32_t start = e->post_start, end = start + e->post_count;
+    bool waits = conditions >= LARGE_ROW && e->post_count > 0 && e->post_count <= WINDOW;
+    if (un->window.count > 0 && (!waits || end - un->window_start > WINDOW))
+        flush_window(un);
+    if (waits) {
+        if (un->window.count == 0)
+            un->window_start = start;
+        pt_list_add(&un->window, event);
+        return;
+    }
+    for (uint32_t i = 0; i < x->older_count; i++) {
+        for (uint32_t bits = x->older[i].bits; bits; bits &= bits - 1)
+            add_newer(un, x->older[i].index * 32 + (uint32_t)__builtin_ctz(bits), 0, start, end);
+    }
+}
+
+void pt_unfold_keep_row(struct unfolder *un, uint32_t event)
+{
     struct extended *x = &un->extended[event];
-    uint32_t kept = 0, start = e->post_start, end = start + e->post_count;
+    uint32_t kept = 0, conditions = 0;
     x->older = pt_xmalloc(((size_t)un->row.count + 1) * sizeof *x->older);
     for (uint32_t i = 0; i < un->row.count; i++) {
-        uint32_t index = un->row.blocks[i].index;
         if (un->row.blocks[i].bits == 0)
             continue;
         x->older[kept++] = un->row.blocks[i];
-        for (uint32_t bits = un->row.blocks[i].bits; bits; bits &= bits - 1) {
-            struct row *newer = &un->newer[index * 32 + (uint32_t)__builtin_ctz(bits)];
-            size_t before = newer->cap;
-            add_range(newer, start, end);
-            un->bytes += (newer->cap - before) * sizeof *newer->blocks;
-        }
+        conditions += (uint32_t)__builtin_popcount(un->row.blocks[i].bits);
     }
     x->older_count = kept;
     un->bytes += kept * sizeof *x->older;
+    spread_row(un, event, conditions);
 }

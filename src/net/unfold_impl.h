@@ -74,6 +74,8 @@ struct unfolder {
     struct list cuts;
     struct row *newer; /* by condition: newer ones that are concurrent with it */
     size_t newer_cap;
+    struct list window;    /* events whose conditions are not in `newer` yet, */
+    uint32_t window_start; /* which are those from here on */
     struct list *readers;  /* by condition: marks of its reads; where something is read */
     struct list *watchers; /* by condition: pairs of an event and a mark of its cut that is a read of the condition */
     size_t readers_cap, watchers_cap;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "../../bench/net_families.h"
 #include "net/question.h"
 #include "net/sat.h"
 #include "net_random.h"
@@ -193,6 +194,35 @@ static void test_random_nets(void **state)
     assert_in_range(unsafe, NETS / 50, NETS / 2);
 }
 
+/* Families whose prefixes have known sizes; large enough for rows that wait in windows (unfold_co.c). */
+static void test_families(void **state)
+{
+    (void)state;
+    static const struct {
+        enum net_family family;
+        uint32_t n;
+        uint64_t events;
+        bool deadlock;
+    } cases[] = {
+        {NET_PHILOSOPHERS, 50, 3 * 50 * 50 - 2 * 50, true}, /* 3n^2 - 2n */
+        {NET_COUNTER, 10, (1 << 10) - 1, true},             /* it counts to the end */
+        {NET_READERS, 5, 34, false},                        /* 6n + 4, with any number of histories */
+        {NET_DME, 6, 30, false},                            /* 5n */
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_question question = {.kind = PT_ASK_DEADLOCK};
+        struct pt_net net;
+        struct pt_answer answer;
+        struct pt_err err;
+        net_make(cases[i].family, cases[i].n, &net);
+        assert_int_equal(pt_net_ask(&net, &question, &answer, &err), PT_OK);
+        assert_int_equal(answer.events, cases[i].events);
+        assert_int_equal(answer.found, cases[i].deadlock);
+        pt_answer_release(&answer);
+        pt_net_release(&net);
+    }
+}
+
 enum { VARS = 12 };
 
 static bool holds(uint32_t clauses[][3], uint32_t count, uint32_t assignment)
@@ -275,10 +305,8 @@ static void test_pigeons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_nets),
-        cmocka_unit_test(test_replicas),
-        cmocka_unit_test(test_clauses),
-        cmocka_unit_test(test_pigeons),
+        cmocka_unit_test(test_random_nets), cmocka_unit_test(test_replicas), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_clauses),     cmocka_unit_test(test_pigeons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
