@@ -16,7 +16,7 @@ enum net_family {
     NET_COUNTER,      /* n bits: 2^n events in one chain */
     NET_PIPELINE,     /* n stages with a buffer between each two, the first and the last with two kinds of items */
     NET_KEY,          /* n clients that look at one key's state before they act, and one that turns it */
-    NET_DME,          /* n users, each with a cell; cells hand a token round a ring to those that ask */
+    NET_DME,          /* n users, each with a cell; requests go round a ring one way, the token the other */
     NET_FAMILIES
 };
 
@@ -141,19 +141,24 @@ static inline void net_key(struct pt_net *net, uint32_t n)
 
 static inline void net_dme(struct pt_net *net, uint32_t n)
 {
-    /* User: [0] idle, [1] asks, [2] inside. Cell: [3] has no token, [4] has it, [5] lent it to its user. */
-    uint32_t first = pt_net_add_places(net, 6 * n);
+    /* User: [0] idle, [1] asks, [2] has asked, [3] inside. Cell: [4] no token, [5] token, [6] lent it to its user.
+     * From the left: [7] no request, [8] one, [9] one that was handed on to the right. Tokens go to the left. */
+    uint32_t first = pt_net_add_places(net, 10 * n);
     for (uint32_t i = 0; i < n; i++) {
-        net->places[first + 6 * i].marked = true;
-        net->places[first + 6 * i + (i == 0 ? 4 : 3)].marked = true;
+        net->places[first + 10 * i].marked = true;
+        net->places[first + 10 * i + (i == 0 ? 5 : 4)].marked = true;
+        net->places[first + 10 * i + 7].marked = true;
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t p = first + 6 * i, q = first + 6 * ((i + 1) % n);
+        uint32_t p = first + 10 * i, left = first + 10 * ((i + n - 1) % n), right = first + 10 * ((i + 1) % n);
         NET_T(net, (p), (p + 1));
-        NET_T(net, (p + 1, p + 4), (p + 2, p + 5));
-        NET_T(net, (p + 2, p + 5), (p, p + 4));
-        NET_T(net, (p, p + 4, q + 3), (p, p + 3, q + 4));
-        NET_T(net, (p + 1, p + 4, q + 3), (p + 1, p + 3, q + 4));
+        NET_T(net, (p + 1, right + 7, p + 4), (p + 2, right + 8, p + 4));
+        NET_T(net, (p + 8, right + 7, p + 4), (p + 9, right + 8, p + 4));
+        NET_T(net, (p + 8, p + 5, left + 4), (p + 7, p + 4, left + 5));
+        NET_T(net, (p + 9, p + 5, left + 4), (p + 7, p + 4, left + 5));
+        NET_T(net, (p + 1, p + 5), (p + 3, p + 6));
+        NET_T(net, (p + 2, p + 5), (p + 3, p + 6));
+        NET_T(net, (p + 3, p + 6), (p, p + 5));
     }
 }
 

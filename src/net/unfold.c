@@ -76,7 +76,13 @@ static void add_condition(struct unfolder *un, uint32_t place, uint32_t read, ui
     PT_PUSH(u->condition_place, u->condition_count, u->condition_cap, place);
     u->condition_event[condition] = event;
     u->condition_read[condition] = read;
-    un->bytes += 4 * sizeof condition + sizeof *un->newer;
+    un->bytes += 5 * sizeof condition + sizeof *un->newer;
+    if (place != PT_NONE) {
+        PT_GROW(un->older, un->older_cap, (size_t)condition + 1);
+        un->older[condition] = un->newest[place];
+        un->newest[place] = condition;
+        un->place_size[place]++;
+    }
     if (!un->reads)
         return;
     PT_ROOM(un->readers, un->readers_cap, condition);
@@ -94,11 +100,11 @@ static enum pt_status unsafe(const struct unfolder *un, uint32_t transition, uin
 }
 
 /* Whether firing the event can put a token on a place that has one: some condition there is in its row. */
-static enum pt_status check_safe(const struct unfolder *un, uint32_t transition, struct pt_err *err)
+static enum pt_status check_safe(struct unfolder *un, uint32_t transition, struct pt_err *err)
 {
     const uint32_t *post = pt_net_post(un->net, transition);
     for (uint32_t i = 0; i < pt_net_made(un->net, transition); i++) {
-        if (un->place_stamp[post[i]] == un->row_now) {
+        if (pt_unfold_first(un, post[i]) != PT_NONE) {
             un->u->unsafe_transition = transition;
             return unsafe(un, transition, post[i], err);
         }
@@ -281,10 +287,8 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
         cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
     }
     bool last = cutoff || c->goal;
-    if (!last || un->options->check_safe) {
+    if (!last || un->options->check_safe)
         pt_unfold_make_row(un, c->transition, pre, count);
-        pt_unfold_index_row(un);
-    }
     enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, err) : PT_OK;
     if (status != PT_OK)
         return status;
@@ -380,7 +384,8 @@ static void add_initial(struct unfolder *un)
     un->extended[0].token_count = un->cuts.count;
     *pt_map64_at(&un->markings, 0) = 0; /* hashes are relative to the initial marking */
     PT_GROW(un->place_next, un->place_next_cap, (size_t)u->condition_cap + 1);
-    un->row_now++; /* its row is empty */
+    un->row_now = 2;
+    un->row_indexed = true; /* its row is empty */
 }
 
 static void begin(struct unfolder *un)
@@ -392,6 +397,9 @@ static void begin(struct unfolder *un)
     for (uint32_t t = 0; t < net->transition_count; t++)
         widest = net->transitions[t].pre_count > widest ? net->transitions[t].pre_count : widest;
     un->slots = pt_xmalloc(((size_t)widest + 2) * sizeof *un->slots);
+    un->newest = pt_xmalloc(places * sizeof *un->newest);
+    memset(un->newest, 0xff, places * sizeof *un->newest);
+    un->place_size = pt_xcalloc(places, sizeof *un->place_size);
     un->place_head = pt_xcalloc(places, sizeof *un->place_head);
     un->place_stamp = pt_xcalloc(places, sizeof *un->place_stamp);
     un->label_stamp = pt_xcalloc(places, sizeof *un->label_stamp);
@@ -420,13 +428,35 @@ static void end(struct unfolder *un)
         free(un->newer[i].blocks);
     free_lists(un->readers, un->readers_cap);
     free_lists(un->watchers, un->watchers_cap);
-    void *const all[] = {
-        un->buckets,     un->consumer_start,  un->consumers,    un->occurrence,        un->extended,
-        un->cuts.items,  un->newer,           un->row.blocks,   un->place_head,        un->place_next,
-        un->place_stamp, un->whose,           un->pending,      un->touched.items,     un->only_first.items,
-        un->balance,     un->condition_stamp, un->label_stamp,  un->only_second.items, un->slots,
-        un->known.items, un->window.items,    un->chosen.items, un->extra.items,       un->options_list.items,
-        un->done};
+    void *const all[] = {un->buckets,
+                         un->consumer_start,
+                         un->consumers,
+                         un->occurrence,
+                         un->extended,
+                         un->cuts.items,
+                         un->newer,
+                         un->row.blocks,
+                         un->place_head,
+                         un->place_next,
+                         un->place_stamp,
+                         un->whose,
+                         un->pending,
+                         un->touched.items,
+                         un->only_first.items,
+                         un->balance,
+                         un->condition_stamp,
+                         un->label_stamp,
+                         un->only_second.items,
+                         un->slots,
+                         un->known.items,
+                         un->newest,
+                         un->place_size,
+                         un->older,
+                         un->window.items,
+                         un->chosen.items,
+                         un->extra.items,
+                         un->options_list.items,
+                         un->done};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     pt_map64_release(&un->markings);

@@ -207,6 +207,9 @@ void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t
             shortest = i;
         }
     }
+    un->row_now += 2;
+    un->row_indexed = false;
+    PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
     copy_row(un, conditions[shortest], shortest >= consumed, &un->row);
     uint32_t previous = un->u->condition_event[conditions[shortest]];
     for (uint32_t i = 0; i < count; i++) {
@@ -222,21 +225,47 @@ void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t
         exclude_reads(un, consumed, conditions, count);
 }
 
-void pt_unfold_index_row(struct unfolder *un)
+/* Sorts the whole row by places, but for those that have been looked at. */
+static void index_row(struct unfolder *un)
 {
-    PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
-    uint32_t now = ++un->row_now;
+    un->row_indexed = true;
     for (uint32_t i = 0; i < un->row.count; i++) {
         for (uint32_t bits = un->row.blocks[i].bits; bits; bits &= bits - 1) {
             uint32_t condition = un->row.blocks[i].index * 32 + (uint32_t)__builtin_ctz(bits);
             uint32_t place = un->u->condition_place[condition];
-            if (place == PT_NONE)
-                continue; /* a mark */
-            un->place_next[condition] = un->place_stamp[place] == now ? un->place_head[place] : PT_NONE;
+            if (place == PT_NONE || un->place_stamp[place] == un->row_now)
+                continue; /* a mark, or done */
+            un->place_next[condition] = un->place_stamp[place] > un->row_now ? un->place_head[place] : PT_NONE;
             un->place_head[place] = condition;
-            un->place_stamp[place] = now;
+            un->place_stamp[place] = un->row_now + 1;
         }
     }
+}
+
+/* Looks through the conditions of one place for those in the row, newest first. */
+static void index_place(struct unfolder *un, uint32_t place)
+{
+    uint32_t *link = &un->place_head[place];
+    un->place_stamp[place] = un->row_now;
+    for (uint32_t c = un->newest[place]; c != PT_NONE; c = un->older[c]) {
+        uint32_t at = seek(un->row.blocks, un->row.count, 0, c / 32);
+        if (at < un->row.count && un->row.blocks[at].index == c / 32 && (un->row.blocks[at].bits >> (c % 32) & 1)) {
+            *link = c;
+            link = &un->place_next[c];
+        }
+    }
+    *link = PT_NONE;
+}
+
+uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
+{
+    if (un->place_stamp[place] < un->row_now && !un->row_indexed) {
+        if (un->place_size[place] < un->row.count) /* a row has more conditions than blocks */
+            index_place(un, place);
+        else
+            index_row(un);
+    }
+    return un->place_stamp[place] >= un->row_now ? un->place_head[place] : PT_NONE;
 }
 
 /* The row of a condition gets bits of the window, or the conditions start .. end - 1. */

@@ -138,11 +138,6 @@ static uint32_t next_fit(const struct unfolder *un, const struct coset *s, uint3
     return PT_NONE;
 }
 
-static uint32_t first_in_row(const struct unfolder *un, uint32_t place)
-{
-    return un->place_stamp[place] == un->row_now ? un->place_head[place] : PT_NONE;
-}
-
 /* Whether a read that the mark's event made before has been chosen, too: then that one's turn has found it. */
 static bool found_before(const struct unfolder *un, const struct coset *s)
 {
@@ -169,7 +164,7 @@ static void find_cosets(struct unfolder *un, const struct coset *s)
     uint32_t slot = 0;
     bool back = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (pre[i] != own && first_in_row(un, pre[i]) == PT_NONE)
+        if (pre[i] != own && pt_unfold_first(un, pre[i]) == PT_NONE)
             return;
     }
     for (;;) {
@@ -186,7 +181,7 @@ static void find_cosets(struct unfolder *un, const struct coset *s)
                 continue;
             slots[slot] = next_fit(un, s, slot, un->place_next[slots[slot]]);
         } else {
-            slots[slot] = pre[slot] == own ? s->fixed : next_fit(un, s, slot, first_in_row(un, pre[slot]));
+            slots[slot] = pre[slot] == own ? s->fixed : next_fit(un, s, slot, pt_unfold_first(un, pre[slot]));
         }
         back = slots[slot] == PT_NONE;
         if (!back)
@@ -199,7 +194,7 @@ static void index_own(struct unfolder *un, uint32_t start, uint32_t count)
 {
     for (uint32_t c = start; c < start + count; c++) {
         uint32_t place = un->u->condition_place[c];
-        un->place_next[c] = first_in_row(un, place);
+        un->place_next[c] = pt_unfold_first(un, place);
         un->place_head[place] = c;
         un->place_stamp[place] = un->row_now;
     }

@@ -79,10 +79,14 @@ struct unfolder {
     struct list *readers;  /* by condition: marks of its reads; where something is read */
     struct list *watchers; /* by condition: pairs of an event and a mark of its cut that is a read of the condition */
     size_t readers_cap, watchers_cap;
-    struct row row;       /* scratch: of the event being added */
-    uint32_t *place_head; /* by place: its first condition in the row, while place_stamp == row_now */
-    uint32_t *place_next; /* by condition: the next one */
-    uint32_t *place_stamp, row_now;
+    struct row row;                /* scratch: of the event being added */
+    uint32_t *newest, *place_size; /* by place: its last condition, PT_NONE, and how many it has */
+    uint32_t *older;               /* by condition: the one before it at its place */
+    size_t older_cap;
+    uint32_t *place_head;           /* by place: its first condition in the row, while place_stamp >= row_now */
+    uint32_t *place_next;           /* by condition: the next one */
+    uint32_t *place_stamp, row_now; /* grows by 2 with each row; one more: by index_row */
+    bool row_indexed;               /* all places have been looked at */
     size_t place_next_cap;
     uint8_t *whose; /* by event: FIRST, SECOND; 0 outside of a sweep */
     uint64_t *pending;
@@ -127,8 +131,8 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
 bool pt_unfold_is_co(const struct unfolder *un, uint32_t a, uint32_t b);
 /* Fills un->row with the conditions that are concurrent with an event on these conditions and marks. */
 void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count);
-/* Sorts un->row by places. */
-void pt_unfold_index_row(struct unfolder *un);
+/* The first condition at the place in un->row, PT_NONE: there is none; others follow by un->place_next. */
+uint32_t pt_unfold_first(struct unfolder *un, uint32_t place);
 /* Keeps un->row for an event whose conditions have been added. */
 void pt_unfold_keep_row(struct unfolder *un, uint32_t event);
 
