@@ -39,6 +39,8 @@ say "a step of a decentralised property (aims: 30 ns for an own event, 60 ns for
 
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
+say "unfolding of nets: processor time for each history of an event as nets grow"
+"$bin/nets"
 
 say "an object by portent cc beside clang (CPU time; limit 1.5x at -O2, aim 1.2x)"
 bench/compile.py --portent build/bin/portent
