@@ -48,6 +48,8 @@ bench/start.py build/bin/portent
 
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
+say "unfolding of nets: processor time for each history of an event as nets grow"
+"$bin/nets"
 
 say "an object by portent cc beside clang (CPU time; limit 1.5x at -O2, aim 1.2x)"
 bench/compile.py --portent build/bin/portent

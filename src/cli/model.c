@@ -1,6 +1,7 @@
 /*
  * portent model: causal atomicity of the marked blocks of a program, for all its runs. Reads SML, or C through
- * portent-cfront, has net/atomicity.c decide, and prints the verdicts; --net answers questions about nets instead. The
+ * portent-cfront, has net/atomicity.c decide, and prints the verdicts; questions about nets (--net, --cover, --reach,
+ * --deadlock) are answered instead. The
  * exit status is that of the worst block. Time and memory are those of the unfolding; a limit makes a block unknown,
  * never wrong.
  */
@@ -25,6 +26,7 @@
 enum {
     OPT_ALL,
     OPT_PLAIN,
+    OPT_CONTEXTUAL,
     OPT_JOBS,
     OPT_EVENT_LIMIT,
     OPT_MEMORY_LIMIT,
@@ -32,6 +34,8 @@ enum {
     OPT_SVG,
     OPT_NET,
     OPT_COVER,
+    OPT_REACH,
+    OPT_DEADLOCK,
     OPT_PNML,
     OPT_LL_NET,
     OPT_NET_DOT,
@@ -48,7 +52,8 @@ enum {
 
 static const struct pt_option options_table[] = {
     [OPT_ALL] = {"all", 0, NULL, NULL, "look for every step of a block that can come after another thread's"},
-    [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net as it is, without any reduction"},
+    [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net, or that of --net, as it is, without any reduction"},
+    [OPT_CONTEXTUAL] = {"contextual", 0, NULL, NULL, "the same with one place per variable, which reads only read"},
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_EVENT_LIMIT] = {"event-limit", 0, "N", NULL, "give up, as unknown, when an unfolding has N events"},
     [OPT_MEMORY_LIMIT] = {"memory-limit", 0, "SIZE", NULL,
@@ -56,7 +61,9 @@ static const struct pt_option options_table[] = {
     [OPT_DOT] = {"dot", 0, "FILE", NULL, "write the first violation to FILE as a graph for Graphviz"},
     [OPT_SVG] = {"svg", 0, "FILE", NULL, "write the first violation to FILE as a drawing"},
     [OPT_NET] = {"net", 0, "FILE", NULL, "read a 1-safe Petri net (PNML or .ll_net) instead of a program"},
-    [OPT_COVER] = {"cover", 0, "PLACE[,PLACE]", NULL, "with --net: can these places be marked at once?"},
+    [OPT_COVER] = {"cover", 0, "PLACE[,PLACE]", NULL, "can these places of the net be marked at once?"},
+    [OPT_REACH] = {"reach", 0, "PLACE[,PLACE]", NULL, "can these places be marked at once, and no others?"},
+    [OPT_DEADLOCK] = {"deadlock", 0, NULL, NULL, "can the net get where no transition is enabled?"},
     [OPT_PNML] = {"pnml", 0, "FILE", NULL, "write the net to FILE as PNML"},
     [OPT_LL_NET] = {"ll-net", 0, "FILE", NULL, "write the net to FILE in PEP's low-level format"},
     [OPT_NET_DOT] = {"net-dot", 0, "FILE", NULL, "write the net to FILE as a graph for Graphviz"},
@@ -81,9 +88,11 @@ struct request {
     const char *dot, *svg;
     struct pt_net_exports exports;
     const char *net;
-    const char **covers;
-    uint32_t cover_count;
-    size_t cover_cap;
+    enum pt_question_kind kind; /* of the question about the net */
+    uint32_t kind_count;        /* different ones that were asked */
+    const char **places;        /* of the question */
+    uint32_t place_count;
+    size_t place_cap;
     const char *const *files;
     uint32_t file_count;
     uint32_t unroll;
@@ -139,6 +148,16 @@ static bool set_limit(struct request *request, uint32_t index, const char *argum
     }
 }
 
+/* A question about the net. */
+static bool ask(struct request *request, enum pt_question_kind kind, const char *places)
+{
+    request->kind_count += request->kind != kind;
+    request->kind = kind;
+    if (places)
+        PT_PUSH(request->places, request->place_count, request->place_cap, places);
+    return true;
+}
+
 static bool set_option(struct request *request, uint32_t index, const char *argument)
 {
     const char **output = output_file(request, index);
@@ -151,12 +170,17 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
         return request->check.all = true;
     case OPT_PLAIN:
         return request->check.plain = true;
+    case OPT_CONTEXTUAL:
+        return request->check.plain = request->check.contextual = true;
     case OPT_NET:
         request->net = argument;
         return true;
     case OPT_COVER:
-        PT_PUSH(request->covers, request->cover_count, request->cover_cap, argument);
-        return true;
+        return ask(request, PT_ASK_COVER, argument);
+    case OPT_REACH:
+        return ask(request, PT_ASK_REACH, argument);
+    case OPT_DEADLOCK:
+        return ask(request, PT_ASK_DEADLOCK, NULL);
     case OPT_INCLUDE:
         return add_clang(request, "-I", argument);
     case OPT_DEFINE:
@@ -182,14 +206,15 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
 static bool check_options(const struct request *request)
 {
     const struct pt_atomicity_options *check = &request->check;
+    bool about_net = request->net || request->kind != PT_ASK_NOTHING;
     if (request->net && request->file_count > 0)
         pt_diag_usage("model", "--net takes the place of a program");
-    else if (request->net && (check->all || check->plain || request->dot || request->svg))
-        pt_diag_usage("model", "--all, --plain, --dot and --svg are about blocks of a program, not about --net");
-    else if (request->net && request->suppresses_finding)
-        pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about --net");
-    else if (!request->net && request->cover_count > 0)
-        pt_diag_usage("model", "--cover asks about the net of --net");
+    else if (about_net && (check->all || check->contextual || request->dot || request->svg))
+        pt_diag_usage("model", "--all, --contextual, --dot and --svg are about blocks of a program, not about a net");
+    else if (about_net && request->suppresses_finding)
+        pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about a net");
+    else if (request->kind_count > 1)
+        pt_diag_usage("model", "--cover, --reach and --deadlock are different questions: ask one at a time");
     else if (!request->net && request->file_count == 0)
         pt_diag_usage("model", "a program is missing: FILE.sml or FILE.c");
     else
@@ -216,6 +241,11 @@ static bool ends_with(const char *text, const char *ending)
     return n > m && strcmp(text + n - m, ending) == 0;
 }
 
+static bool is_c(const char *path)
+{
+    return ends_with(path, ".c") || ends_with(path, ".i");
+}
+
 static struct pt_cfront_sources sources_of(const struct request *request)
 {
     return (struct pt_cfront_sources){.files = request->files,
@@ -237,7 +267,7 @@ static enum pt_status load_c(const struct request *request, struct pt_program *p
 static enum pt_status load_program(const struct request *request, struct pt_program *program, struct pt_err *err)
 {
     const char *path = request->files[0];
-    if (ends_with(path, ".c") || ends_with(path, ".i"))
+    if (is_c(path))
         return load_c(request, program, err);
     if (request->file_count > 1)
         return pt_err_set(err, PT_EUSAGE, "an SML program is one file");
@@ -334,6 +364,41 @@ static enum pt_status export_witness(const struct request *request, const struct
     return PT_OK;
 }
 
+static struct pt_net_request net_request(const struct request *request, const char *file)
+{
+    return (struct pt_net_request){.file = file,
+                                   .kind = request->kind,
+                                   .places = request->places,
+                                   .place_count = request->place_count,
+                                   .plain = request->check.plain,
+                                   .exports = request->exports,
+                                   .event_limit = request->check.event_limit,
+                                   .memory_limit = request->check.memory_limit,
+                                   .json = request->json,
+                                   .quiet = request->quiet};
+}
+
+/* A question about the net of a program. */
+static int ask_program(const struct request *request)
+{
+    struct pt_net_request net = net_request(request, request->files[0]);
+    struct pt_program program;
+    struct pt_err err;
+    int exit = PT_EXIT_BAD;
+    pt_program_init(&program);
+    enum pt_status status = load_program(request, &program, &err);
+    if (status == PT_OK)
+        status = export_net(request, &program, &err);
+    if (status == PT_OK) {
+        exit = pt_model_ask(&net, &program, is_c(request->files[0]));
+    } else {
+        pt_file_show_line(err.file, &err);
+        pt_diag_error(&err);
+    }
+    pt_program_release(&program);
+    return exit;
+}
+
 static int run_program(struct request *request, const struct pt_parsed *parsed)
 {
     uint64_t started = pt_progress_now();
@@ -378,26 +443,22 @@ static int run(const struct pt_parsed *parsed)
     int exit = PT_EXIT_BAD;
     bool ok = set_options(&request, parsed);
     if (ok && request.net) {
-        struct pt_net_request net = {.file = request.net,
-                                     .covers = request.covers,
-                                     .cover_count = request.cover_count,
-                                     .exports = request.exports,
-                                     .event_limit = request.check.event_limit,
-                                     .memory_limit = request.check.memory_limit,
-                                     .json = request.json,
-                                     .quiet = request.quiet};
+        struct pt_net_request net = net_request(&request, request.net);
         exit = pt_model_net(&net);
+    } else if (ok && request.kind != PT_ASK_NOTHING) {
+        exit = ask_program(&request);
     } else if (ok) {
         exit = run_program(&request, parsed);
     }
     pt_triage_release(&request.triage);
-    free(request.covers);
+    free(request.places);
     free(request.clang);
     return exit;
 }
 
-static const char *const usages[] = {"[options] FILE.sml", "[options] FILE.c...",
-                                     "[options] --net FILE [--cover PLACE[,PLACE]]", NULL};
+static const char *const usages[] = {
+    "[options] FILE.sml", "[options] FILE.c...",
+    "[options] --net FILE [--cover PLACE[,PLACE] | --reach PLACE[,PLACE] | --deadlock]", NULL};
 
 const struct pt_command pt_command_model = {
     .name = "model",

@@ -2,8 +2,9 @@
  * Verdicts for all blocks. By default: blocks of identical threads share one verdict (reduce.c), the rest are taken in
  * groups, and for each group one net that follows chains of causes (path.c) is unfolded until every block of it has a
  * violation or the prefix is complete. Groups are independent, so several threads may share them; their size is fixed,
- * so that the answer does not depend on how many do. With `plain` the paper's net is unfolded with colours, all blocks
- * at once.
+ * so that the answer does not depend on how many do. Of a program with many threads, plain violations are looked for
+ * before that (quick.c). With `plain` the paper's net is unfolded with colours, all blocks at once; with `contextual`,
+ * that with a place per variable and read arcs.
  *
  * Sound and complete for the net of the paper, that is with data abstracted: a violation comes with a witness that has
  * been checked against Definition 3 on the program itself (witness.c); its absence rests on the completeness of the
@@ -18,10 +19,12 @@
 #include "base/table.h"
 #include "net/contract.h"
 #include "net/model.h"
+#include "net/quick.h"
 #include "net/reduce.h"
 #include "net/unfold.h"
 
 enum { GROUP = 32 };
+enum { MANY_THREADS = 16 }; /* from so many on that differ, plain violations are looked for first */
 
 struct check {
     const struct pt_program *program;
@@ -108,7 +111,8 @@ static enum pt_status take_over(struct check *c, const struct pt_model *model, c
     }
     if (u->limit.status != PT_OK)
         result->limit = pt_arena_strndup(&result->arena, u->limit.message, strlen(u->limit.message));
-    result->events += u->event_count - 1;
+    result->events += u->occurrence_count;
+    result->histories += u->event_count - 1;
     result->cutoffs += u->cutoff_count;
     result->conditions += u->condition_total;
     result->peak_bytes = u->peak_bytes > result->peak_bytes ? u->peak_bytes : result->peak_bytes;
@@ -201,7 +205,9 @@ static void check_plain(struct check *c)
 {
     struct pt_model model;
     pt_model_init(&model);
-    pt_model_build(c->program, (struct pt_model_options){.variables = true, .guesses = true}, &model);
+    pt_model_build(c->program,
+                   (struct pt_model_options){.variables = true, .read_arcs = c->options->contextual, .guesses = true},
+                   &model);
     c->status = unfold_model(c, &model, c->blocks, &c->err);
     pt_model_release(&model);
 }
@@ -249,6 +255,34 @@ static void choose_blocks(struct check *c)
     }
 }
 
+static bool has_many_threads(const struct check *c)
+{
+    uint32_t different = 0;
+    for (uint32_t t = 0; t < c->program->thread_count; t++)
+        different += c->reduction.like[t] == t;
+    return different >= MANY_THREADS;
+}
+
+/* Settles the blocks that have a plain violation, and takes them off the list. */
+static void check_quickly(struct check *c)
+{
+    struct pt_quick *quick = pt_quick_new(c->program, &c->reduction);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->block_count; i++) {
+        uint32_t block = c->blocks[i], count, begin, *run;
+        struct pt_err refused;
+        bool found = false;
+        while (!found && (run = pt_quick_next(quick, block, &count, &begin)) != NULL) {
+            found = add_witness(c, block, run, count, begin, &refused) == PT_OK;
+            free(run);
+        }
+        if (!found)
+            c->blocks[kept++] = block;
+    }
+    c->block_count = kept;
+    pt_quick_free(quick);
+}
+
 /* The same witness with the roles of two identical threads exchanged. */
 static struct pt_witness exchange(struct check *c, const struct pt_witness *w, uint32_t a, uint32_t b)
 {
@@ -289,9 +323,9 @@ static void copy_verdicts(struct check *c)
 }
 
 /* The size of the paper's net, which need not be built for it. */
-static void count_net(const struct pt_program *p, struct pt_atomicity *result)
+static void count_net(const struct pt_program *p, bool contextual, struct pt_atomicity *result)
 {
-    result->places = (uint64_t)p->var_count * p->thread_count + p->lock_count + (p->block_count > 0);
+    result->places = (uint64_t)p->var_count * (contextual ? 1 : p->thread_count) + p->lock_count + (p->block_count > 0);
     result->transitions = p->step_count;
     for (uint32_t t = 0; t < p->thread_count; t++)
         result->places += p->threads[t].node_count;
@@ -312,12 +346,14 @@ enum pt_status pt_atomicity_check(const struct pt_program *program, const struct
     pt_arena_init(&result.arena);
     result.blocks = pt_arena_alloc(&result.arena, program->block_count * sizeof *result.blocks);
     pthread_mutex_init(&c.mutex, NULL);
-    count_net(program, &result);
+    count_net(program, options->contextual, &result);
     pt_reduction_make(program, &c.reduction);
     choose_blocks(&c);
     if (!c.reduction.safe)
         check_safety(&c);
     if (c.status == PT_OK && !result.limit) {
+        if (!options->plain && !options->all && has_many_threads(&c))
+            check_quickly(&c);
         if (options->plain)
             check_plain(&c);
         else

@@ -7,6 +7,7 @@
 
 struct pt_atomicity_options {
     bool plain;            /* the paper's net with n places per variable, without any reduction */
+    bool contextual;       /* with plain: one place per variable instead of n, and reads as read arcs */
     bool all;              /* find every violation of a block that ends in another step */
     uint32_t jobs;         /* threads that share the work; results do not depend on it */
     uint64_t event_limit;  /* per unfolding, 0: none */
@@ -25,10 +26,10 @@ struct pt_block_verdict {
 
 struct pt_atomicity {
     struct pt_arena arena;
-    struct pt_block_verdict *blocks; /* as the program's */
-    uint64_t places, transitions;    /* of the paper's net, guesses included */
-    uint64_t conditions, events, cutoffs;
-    const char *limit; /* why some verdicts are unknown, NULL */
+    struct pt_block_verdict *blocks;                 /* as the program's */
+    uint64_t places, transitions;                    /* of the paper's net, guesses included */
+    uint64_t conditions, events, histories, cutoffs; /* histories: of all events; cut-offs: of these */
+    const char *limit;                               /* why some verdicts are unknown, NULL */
     uint64_t peak_bytes;
 };
 

@@ -3,6 +3,9 @@
  * free), and n per variable, one for each thread. A read takes its thread's token of the variable and puts it back; a
  * write takes all n. So two reads are independent, and every other pair of accesses is not. A transition per step.
  *
+ * With read arcs: one place per variable, which a read reads and a write consumes and puts back. Dependence is the
+ * same: a write comes after the reads in its history, and reads are not ordered with each other.
+ *
  * With guesses: one marked place `choice` and, beside every `begin`, a second transition that also consumes it, so that
  * one occurrence of one block is guessed per run (contract section 9).
  *
@@ -53,6 +56,12 @@ struct builder {
     uint32_t pre_count, post_count;
 };
 
+/* How many places a variable has. */
+static uint32_t copies(const struct builder *b)
+{
+    return b->options.read_arcs ? 1 : b->program->thread_count;
+}
+
 static void add_places(struct builder *b)
 {
     const struct pt_program *p = b->program;
@@ -62,7 +71,7 @@ static void add_places(struct builder *b)
         net->places[b->nodes[t] + p->threads[t].start].marked = !p->threads[t].spawned;
     }
     b->locks = pt_net_add_places(net, p->lock_count);
-    b->vars = pt_net_add_places(net, b->options.variables ? p->var_count * p->thread_count : 0);
+    b->vars = pt_net_add_places(net, b->options.variables ? p->var_count * copies(b) : 0);
     for (uint32_t i = b->locks; i < net->place_count; i++)
         net->places[i].marked = true;
     b->choice = b->options.guesses && p->block_count ? pt_net_add_place(net, NULL, true) : PT_NONE;
@@ -76,14 +85,14 @@ static void both(struct builder *b, uint32_t place)
 
 static void add_accesses(struct builder *b, const struct pt_prog_step *step)
 {
-    uint32_t n = b->program->thread_count;
+    uint32_t n = copies(b);
     const uint32_t *vars = b->program->accesses + step->access_start;
-    for (uint32_t i = 0; i < step->read_count; i++)
-        both(b, b->vars + vars[i] * n + step->thread);
     for (uint32_t i = 0; i < step->write_count; i++) {
         for (uint32_t t = 0; t < n; t++)
             both(b, b->vars + vars[step->read_count + i] * n + t);
     }
+    for (uint32_t i = 0; i < step->read_count; i++)
+        both(b, b->vars + vars[i] * n + (b->options.read_arcs ? 0 : step->thread));
 }
 
 /* The transition of a step; one that waits for a thread that never ends has none. */
@@ -112,7 +121,9 @@ static void add_step(struct builder *b, uint32_t id)
         meaning.role = PT_ROLE_END;
         meaning.block = step->object;
     }
-    (void)pt_model_add(b->model, id, meaning, b->pre, b->pre_count, b->post, b->post_count);
+    uint32_t added = pt_model_add(b->model, id, meaning, b->pre, b->pre_count, b->post, b->post_count);
+    if (b->options.variables && b->options.read_arcs)
+        b->model->net.transitions[added].read_count = step->read_count;
     if (step->kind == PT_STEP_BEGIN && b->choice != PT_NONE) {
         meaning.role = PT_ROLE_GUESS;
         meaning.block = step->object;
@@ -181,4 +192,17 @@ void pt_model_build(const struct pt_program *program, struct pt_model_options op
     free(b.nodes);
     free(b.pre);
     free(b.post);
+}
+
+uint32_t *pt_model_waiting(const struct pt_program *program, uint32_t *ret_count)
+{
+    uint32_t *first = pt_xcalloc((size_t)program->thread_count + 1, sizeof *first);
+    uint32_t *places = pt_xcalloc((size_t)program->step_count + 1, sizeof *places);
+    for (uint32_t t = 0; t < program->thread_count; t++) /* as add_places makes them */
+        first[t + 1] = first[t] + program->threads[t].node_count;
+    for (uint32_t s = 0; s < program->step_count; s++)
+        places[s] = first[program->steps[s].thread] + program->steps[s].from;
+    *ret_count = program->step_count ? pt_sort_distinct(places, program->step_count) : 0;
+    free(first);
+    return places;
 }

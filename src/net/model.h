@@ -22,8 +22,9 @@ struct pt_model {
 
 struct pt_model_options {
     bool variables; /* without them every verdict is lost, but what can happen is the same: they never block */
+    bool read_arcs; /* one place per variable instead of n: a read reads it, a write consumes it and puts it back */
     bool guesses;   /* add the shared `choice` place and a guessing `begin` beside each plain one */
-    bool names;     /* give places and transitions names, for people */
+    bool names;     /* give places and transitions names, for people; not with read arcs */
 };
 
 void pt_model_init(struct pt_model *model);
@@ -32,6 +33,8 @@ uint32_t pt_model_add(struct pt_model *model, uint32_t step, struct pt_meaning m
                       uint32_t pre_count, const uint32_t *post, uint32_t post_count);
 /* The paper's net: a place per lock, n places per global variable, control places, a transition per step. */
 void pt_model_build(const struct pt_program *program, struct pt_model_options options, struct pt_model *model);
+/* Its places in which a thread has something left to do; the caller frees. */
+uint32_t *pt_model_waiting(const struct pt_program *program, uint32_t *ret_count);
 
 /* The net that follows one chain of causes of one guessed occurrence of one of `blocks` (path.c). */
 void pt_path_build(const struct pt_program *program, const struct pt_reduction *reduction, const uint32_t *blocks,

@@ -1,3 +1,8 @@
+/*
+ * Nets as arrays: places and transitions with numbers, arcs in one array, those of a transition next to each other.
+ * Reads are found here: a transition that takes a token and puts it back at once only looks at it, as far as what can
+ * be reached goes. Building a net is linear in its arcs; finding a place by its name looks at all of them.
+ */
 #include "net/net.h"
 
 #include <stdlib.h>
@@ -81,4 +86,43 @@ uint32_t pt_net_add_transition(struct pt_net *net, const char *name, const uint3
     t.post_start = add_arcs(net, post, post_count);
     PT_PUSH(net->transitions, net->transition_count, net->transition_cap, t);
     return net->transition_count - 1;
+}
+
+/* Moves at most so many places that are in both sets to the end; returns how many. */
+static uint32_t split(uint32_t *places, uint32_t count, const uint8_t *loops, uint32_t most)
+{
+    uint32_t *last = pt_xmalloc(((size_t)count + 1) * sizeof *last), moved = 0, kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (loops[places[i]] == 2 && moved < most)
+            last[moved++] = places[i];
+        else
+            places[kept++] = places[i];
+    }
+    memcpy(places + kept, last, moved * sizeof *last);
+    free(last);
+    return moved;
+}
+
+void pt_net_find_reads(struct pt_net *net)
+{
+    uint8_t *loops = pt_xcalloc((size_t)net->place_count + 1, sizeof *loops);
+    for (uint32_t t = 0; t < net->transition_count; t++) {
+        struct pt_net_transition *at = &net->transitions[t];
+        uint32_t *pre = net->arcs + at->pre_start, *post = net->arcs + at->post_start, both = 0;
+        for (uint32_t i = 0; i < at->pre_count; i++)
+            loops[pre[i]] = 1;
+        for (uint32_t i = 0; i < at->post_count; i++)
+            both += (loops[post[i]] += loops[post[i]] == 1) == 2;
+        /* One that only reads would be the same occurrence again and again: something has to be consumed, and made. */
+        uint32_t most = both == at->pre_count || both == at->post_count ? both - (both > 0) : both;
+        if (most > 0) {
+            (void)pt_sort_distinct(pre, at->pre_count);
+            (void)pt_sort_distinct(post, at->post_count);
+            at->read_count = split(pre, at->pre_count, loops, most);
+            (void)split(post, at->post_count, loops, most);
+        }
+        for (uint32_t i = 0; i < at->pre_count; i++)
+            loops[pre[i]] = 0;
+    }
+    free(loops);
 }

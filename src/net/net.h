@@ -19,6 +19,7 @@ struct pt_net_transition {
     const char *name;
     uint32_t pre_start, pre_count;   /* into pt_net.arcs, places; no place twice */
     uint32_t post_start, post_count; /* likewise */
+    uint32_t read_count;             /* so many at the end of both are the same places, and only read */
 };
 
 struct pt_net {
@@ -40,6 +41,9 @@ uint32_t pt_net_add_transition(struct pt_net *net, const char *name, const uint3
                                const uint32_t *post, uint32_t post_count);
 /* The place of this name, or with this id where none has the name; PT_NONE: there is none, or several. */
 uint32_t pt_net_find_place(const struct pt_net *net, const char *name, size_t len);
+/* Takes an arc from a place and back to it as reading it, where that leaves the transition something to consume and to
+ * make; sorts the arcs of each transition for that. What the net can do stays the same. */
+void pt_net_find_reads(struct pt_net *net);
 void pt_net_name_place(struct pt_net *net, uint32_t place, const char *name);
 
 static inline const uint32_t *pt_net_pre(const struct pt_net *net, uint32_t transition)
@@ -49,6 +53,16 @@ static inline const uint32_t *pt_net_pre(const struct pt_net *net, uint32_t tran
 static inline const uint32_t *pt_net_post(const struct pt_net *net, uint32_t transition)
 {
     return net->arcs + net->transitions[transition].post_start;
+}
+
+/* Places that a transition consumes from and makes tokens on come first, those that it reads after them. */
+static inline uint32_t pt_net_consumed(const struct pt_net *net, uint32_t transition)
+{
+    return net->transitions[transition].pre_count - net->transitions[transition].read_count;
+}
+static inline uint32_t pt_net_made(const struct pt_net *net, uint32_t transition)
+{
+    return net->transitions[transition].post_count - net->transitions[transition].read_count;
 }
 
 #endif

@@ -1,26 +1,29 @@
 /*
- * The unfolder: a complete finite prefix of a 1-safe net's branching process.
+ * The unfolder: a complete finite prefix of a 1-safe net's branching process, read arcs included.
  *
  * Events are added in the total adequate order of Esparza, Römer and Vogler (unfold_order.c). An event is a cut-off,
- * and nothing is added behind it, when an earlier event's local configuration reaches the same marking. By their
- * theorem the prefix then represents every reachable marking, and every transition enabled there has an event in it,
- * cut-offs included. So a goal transition that can ever fire is found, and a shortest local configuration for it first.
+ * and nothing is added behind it, when an earlier event's history reaches the same marking. By their theorem the prefix
+ * then represents every reachable marking, and every transition enabled there has an event in it, cut-offs included. So
+ * a goal transition that can ever fire is found, and a shortest history for it first.
  *
- * With `restart`, an earlier marking is also good enough if it is this one but for a token that nothing can consume,
- * and has a token elsewhere instead. Then every extension of the later configuration has a copy behind the earlier one,
- * which is all that the proof asks of cut-offs when the question is whether a transition can fire; the copy comes
- * earlier in the order, too, since configurations of the same transitions reach the same marking, and otherwise their
- * sizes or transitions decide. Not every marking is represented then.
+ * Without read arcs the history of an event is its local configuration: it and its causes. With them an event can have
+ * several (unfold_read.c), and every pair of an event and a history is an event here; this is the enriched prefix of
+ * Baldan et al. as a prime event structure. An event that reads a condition is concurrent with all others that do.
+ *
+ * With `restart`, a marking that a smaller history reaches is also good enough if it is this one but for a token that
+ * nothing can consume, and has a token elsewhere instead. Then every extension of the larger configuration has a copy
+ * behind the smaller one, which is all that the proof asks of cut-offs when the question is whether a transition can
+ * fire. Not every marking is represented then.
  *
  * Colours are not flattened into the net (a writer over n reader places would have 3^n variants): the plain net is
  * unfolded and a condition is labelled with the colour that its producer's history gives it. The labelled net is as
  * good as one whose places are the pairs (place, label), so the theorem holds with markings compared label by label;
  * labels of coloured tokens include the guessed block, since its `end` is what stops the run.
  *
- * Concurrency is kept per event (unfold_co.c). Markings are compared by a 64-bit sum of hashes first and exactly on a
- * hit, so a collision can cost a cut-off but not a wrong answer. Deterministic: the same net gives the same prefix.
+ * Deterministic: the same net gives the same prefix.
  *
- * Cost: events times (events so far + size of their local configurations) in time, events times conditions bits.
+ * Cost of an event: its row (unfold_co.c), its cut, and, for it and each of its extensions, what the histories of its
+ * causes have that the newest one's has not. None of these grows with the prefix as such.
  */
 #include "net/unfold.h"
 
@@ -29,32 +32,16 @@
 
 #include "net/unfold_impl.h"
 
-uint32_t pt_unfold_visit(struct unfolder *un, const uint32_t *conditions, uint32_t count)
+uint32_t pt_unfold_stamp(struct unfolder *un)
 {
-    const struct pt_unfolding *u = un->u;
-    uint32_t top = 0, found = 0, now = ++un->now;
-    uint32_t previous = 0; /* event 0 is never visited */
-    for (;;) {
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t event = u->condition_event[conditions[i]];
-            if (event == previous || event == 0 || un->event_stamp[event] == now)
-                continue;
-            previous = event;
-            un->event_stamp[event] = now;
-            un->history[found++] = event;
-            un->stack[top++] = event;
-        }
-        if (top == 0)
-            return found;
-        const struct pt_unfold_event *e = &u->events[un->stack[--top]];
-        conditions = u->pre + e->pre_start;
-        count = un->net->transitions[e->transition].pre_count;
-    }
+    PT_ROOM(un->condition_stamp, un->condition_stamp_cap, un->u->condition_count);
+    return ++un->now;
 }
 
 void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions)
 {
-    uint32_t pre_count = un->net->transitions[candidate->transition].pre_count, size = candidate->size;
+    uint32_t pre_count = un->net->transitions[candidate->transition].pre_count + candidate->mark_count;
+    uint32_t size = candidate->size;
     if (size >= un->bucket_count) {
         PT_GROW(un->buckets, un->bucket_cap, (size_t)size + 1);
         memset(un->buckets + un->bucket_count, 0, (size + 1 - un->bucket_count) * sizeof *un->buckets);
@@ -78,133 +65,31 @@ static void drop_bucket(struct unfolder *un, struct bucket *bucket)
     *bucket = (struct bucket){0};
 }
 
-static void add_condition(struct unfolder *un, uint32_t place, uint32_t event)
+/* `place`: PT_NONE for a mark, which is then the read of `read`. */
+static void add_condition(struct unfolder *un, uint32_t place, uint32_t read, uint32_t event)
 {
     struct pt_unfolding *u = un->u;
     uint32_t condition = u->condition_count;
     PT_GROW(u->condition_event, u->condition_event_cap, (size_t)condition + 1);
-    PT_GROW(un->older, un->older_cap, (size_t)condition + 1);
+    PT_GROW(u->condition_read, u->condition_read_cap, (size_t)condition + 1);
+    PT_ROOM(un->newer, un->newer_cap, condition);
     PT_PUSH(u->condition_place, u->condition_count, u->condition_cap, place);
     u->condition_event[condition] = event;
-    un->older[condition] = un->newest[place];
-    un->newest[place] = condition;
-    un->bytes += 4 * sizeof condition;
-}
-
-/* The label of what an event makes at a place, as one number. */
-static uint64_t label(const struct unfolder *un, uint32_t place, uint8_t colour, uint32_t tag)
-{
-    return un->options->coloured && colour ? ((uint64_t)tag * 4 + colour) << 32 | place : place;
-}
-
-static int compare_labels(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void grow_condition_stamps(struct unfolder *un)
-{
-    size_t before = un->condition_stamp_cap;
-    PT_GROW(un->condition_stamp, un->condition_stamp_cap, un->u->condition_cap);
-    memset(un->condition_stamp + before, 0, (un->condition_stamp_cap - before) * sizeof *un->condition_stamp);
-}
-
-/* The sorted marking that an event's local configuration reaches; its preset and own labels are given, for a candidate
- * is not among the events yet. */
-static uint64_t *make_marking(struct unfolder *un, const uint32_t *pre, uint32_t transition, uint8_t colour,
-                              uint32_t tag, uint32_t *ret_count)
-{
-    const struct pt_unfolding *u = un->u;
-    const struct pt_net_transition *own = &un->net->transitions[transition];
-    uint32_t n = pt_unfold_visit(un, pre, own->pre_count), now = un->now;
-    size_t most = (size_t)u->initial_count + own->post_count;
-    grow_condition_stamps(un);
-    for (uint32_t i = 0; i < own->pre_count; i++)
-        un->condition_stamp[pre[i]] = now;
-    for (uint32_t k = 0; k < n; k++) {
-        const struct pt_unfold_event *e = &u->events[un->history[k]];
-        const struct pt_net_transition *t = &un->net->transitions[e->transition];
-        for (uint32_t i = 0; i < t->pre_count; i++)
-            un->condition_stamp[u->pre[e->pre_start + i]] = now;
-        most += t->post_count;
+    u->condition_read[condition] = read;
+    un->bytes += 5 * sizeof condition + sizeof *un->newer;
+    if (place != PT_NONE) {
+        PT_GROW(un->older, un->older_cap, (size_t)condition + 1);
+        un->older[condition] = un->newest[place];
+        un->newest[place] = condition;
+        un->place_size[place]++;
     }
-    uint64_t *marking = pt_xmalloc(most * sizeof *marking);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < own->post_count; i++)
-        marking[count++] = label(un, pt_net_post(un->net, transition)[i], colour, tag);
-    for (uint32_t k = 0; k <= n; k++) { /* the last turn is event 0's */
-        const struct pt_unfold_event *e = &u->events[k < n ? un->history[k] : 0];
-        uint32_t made = k < n ? un->net->transitions[e->transition].post_count : u->initial_count;
-        for (uint32_t c = e->post_start; c < e->post_start + made; c++) {
-            if (un->condition_stamp[c] != now)
-                marking[count++] = label(un, u->condition_place[c], e->colour, e->tag);
-        }
-    }
-    qsort(marking, count, sizeof *marking, compare_labels);
-    *ret_count = count;
-    return marking;
-}
-
-/* Whether event `other` (0: the initial one) reaches this sorted marking. */
-static bool reaches(struct unfolder *un, uint32_t other, const uint64_t *marking, uint32_t count)
-{
-    const struct pt_unfolding *u = un->u;
-    uint32_t other_count;
-    uint64_t *theirs;
-    if (other == 0) {
-        other_count = u->initial_count;
-        theirs = pt_xmalloc(other_count * sizeof *theirs);
-        for (uint32_t i = 0; i < other_count; i++)
-            theirs[i] = u->condition_place[i];
-        qsort(theirs, other_count, sizeof *theirs, compare_labels);
-    } else {
-        const struct pt_unfold_event *e = &u->events[other];
-        theirs = make_marking(un, u->pre + e->pre_start, e->transition, e->colour, e->tag, &other_count);
-    }
-    bool same = count == other_count && memcmp(marking, theirs, count * sizeof *marking) == 0;
-    free(theirs);
-    return same;
-}
-
-/* Whether the marking is reached by an earlier event, but for one token that could do more there. */
-static bool is_covered(struct unfolder *un, const struct candidate *c, const uint64_t *marking, uint32_t count)
-{
-    uint64_t *better = pt_xmalloc(count * sizeof *better);
-    bool covered = false;
-    for (uint32_t i = 0; i < count && !covered; i++) {
-        uint32_t place = (uint32_t)marking[i], restart = un->options->restart[place];
-        if (restart == PT_NONE)
-            continue;
-        uint64_t hash = c->marking - pt_unfold_label_hash(un, place, PT_ACHROMATIC, PT_NONE) +
-                        pt_unfold_label_hash(un, restart, PT_ACHROMATIC, PT_NONE);
-        uint32_t known = pt_map64_get(&un->markings, hash);
-        if (known == PT_NONE)
-            continue;
-        memcpy(better, marking, count * sizeof *better);
-        better[i] = restart;
-        qsort(better, count, sizeof *better, compare_labels);
-        covered = reaches(un, known, better, count);
-    }
-    free(better);
-    return covered;
-}
-
-/* A cut-off's marking has been reached or covered by an earlier event; otherwise the event is remembered for later
- * ones. */
-static bool is_cutoff(struct unfolder *un, const uint32_t *pre, const struct candidate *c, uint32_t event)
-{
-    uint32_t known = pt_map64_get(&un->markings, c->marking), count;
-    if (known == PT_NONE && !un->options->restart) {
-        *pt_map64_at(&un->markings, c->marking) = event;
-        return false;
-    }
-    uint64_t *marking = make_marking(un, pre, c->transition, c->colour, c->tag, &count);
-    bool cutoff = known != PT_NONE ? reaches(un, known, marking, count) : is_covered(un, c, marking, count);
-    if (known == PT_NONE && !cutoff)
-        *pt_map64_at(&un->markings, c->marking) = event;
-    free(marking);
-    return cutoff;
+    if (!un->reads)
+        return;
+    PT_ROOM(un->readers, un->readers_cap, condition);
+    PT_ROOM(un->watchers, un->watchers_cap, condition);
+    un->bytes += 2 * sizeof *un->readers;
+    if (read != PT_NONE)
+        pt_list_add(&un->readers[read], condition);
 }
 
 static enum pt_status unsafe(const struct unfolder *un, uint32_t transition, uint32_t place, struct pt_err *err)
@@ -214,44 +99,96 @@ static enum pt_status unsafe(const struct unfolder *un, uint32_t transition, uin
                       t ? t : "?", p ? p : "?");
 }
 
-/* Whether firing the event can put a token on a place that has one: some condition there is concurrent with it. */
-static enum pt_status check_safe(const struct unfolder *un, uint32_t transition, const uint64_t *co, struct pt_err *err)
+/* Whether firing the event can put a token on a place that has one: some condition there is in its row. */
+static enum pt_status check_safe(struct unfolder *un, uint32_t transition, struct pt_err *err)
 {
     const uint32_t *post = pt_net_post(un->net, transition);
-    for (uint32_t i = 0; i < un->net->transitions[transition].post_count; i++) {
-        for (uint32_t c = un->newest[post[i]]; c != PT_NONE; c = un->older[c]) {
-            if (co[c / 64] >> (c % 64) & 1) {
-                un->u->unsafe_transition = transition;
-                return unsafe(un, transition, post[i], err);
-            }
+    for (uint32_t i = 0; i < pt_net_made(un->net, transition); i++) {
+        if (pt_unfold_first(un, post[i]) != PT_NONE) {
+            un->u->unsafe_transition = transition;
+            return unsafe(un, transition, post[i], err);
         }
     }
     return PT_OK;
 }
 
+/* Makes room for what is kept by event. */
+static void grow_events(struct unfolder *un)
+{
+    uint32_t event = un->u->event_count;
+    PT_ROOM(un->whose, un->whose_cap, event);
+    PT_ROOM(un->pending, un->pending_cap, event / 64);
+    PT_ROOM(un->extended, un->extended_cap, event);
+    PT_ROOM(un->occurrence, un->occurrence_cap, event);
+}
+
+/* The events that made these conditions, each once, but for event 0. */
+static void add_causes(struct unfolder *un, const uint32_t *pre, uint32_t count, struct pt_unfold_event *e)
+{
+    struct pt_unfolding *u = un->u;
+    e->cause_start = u->cause_count;
+    PT_GROW(u->causes, u->cause_cap, (size_t)u->cause_count + count);
+    uint32_t *causes = u->causes + u->cause_count, n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t maker = u->condition_event[pre[i]];
+        if (maker != 0 && (n == 0 || causes[n - 1] != maker))
+            causes[n++] = maker;
+    }
+    e->cause_count = n > 1 ? pt_sort_distinct(causes, n) : n;
+    u->cause_count += e->cause_count;
+}
+
+/* Counts the event unless it is there with another history: the same transition on the same conditions, where those of
+ * an event with several histories are the same. */
+static void count_occurrence(struct unfolder *un, uint32_t event)
+{
+    struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
+    uint32_t count = un->net->transitions[e->transition].pre_count;
+    if (!un->reads) {
+        u->occurrence_count++;
+        u->condition_total += pt_net_made(un->net, e->transition);
+        return;
+    }
+    uint32_t *key = pt_xmalloc((2 * (size_t)count + 1) * sizeof *key), before = un->occurrences.count;
+    key[0] = e->transition;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t condition = u->pre[e->pre_start + i], maker = u->condition_event[condition];
+        key[2 * i + 1] = un->occurrence[maker];
+        key[2 * i + 2] = condition - u->events[maker].post_start;
+    }
+    un->occurrence[event] = 1 + pt_strtab_intern(&un->occurrences, (const char *)key, (2 * count + 1) * sizeof *key);
+    if (un->occurrences.count > before) {
+        u->occurrence_count++;
+        u->condition_total += pt_net_made(un->net, e->transition);
+        un->bytes += (2 * count + 1) * sizeof *key + sizeof *un->occurrences.entries;
+    }
+    free(key);
+}
+
 static uint32_t add_event(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
 {
     struct pt_unfolding *u = un->u;
-    uint32_t pre_count = un->net->transitions[c->transition].pre_count;
+    uint32_t pre_count = un->net->transitions[c->transition].pre_count + c->mark_count;
     struct pt_unfold_event e = {.transition = c->transition,
                                 .pre_start = u->pre_count,
+                                .mark_count = c->mark_count,
                                 .post_start = u->condition_count,
                                 .size = c->size,
                                 .depth = c->depth,
                                 .tag = c->tag,
                                 .colour = c->colour,
+                                .goal = c->goal,
                                 .marking = c->marking,
                                 .delta = c->delta};
     PT_GROW(u->pre, u->pre_cap, (size_t)u->pre_count + pre_count);
     memcpy(u->pre + u->pre_count, pre, pre_count * sizeof *pre);
     u->pre_count += pre_count;
+    add_causes(un, pre, pre_count, &e);
+    grow_events(un);
     PT_PUSH(u->events, u->event_count, u->event_cap, e);
-    PT_GROW(un->event_stamp, un->event_stamp_cap, u->event_cap);
-    PT_GROW(un->stack, un->stack_cap, u->event_cap);
-    PT_GROW(un->history, un->history_cap, u->event_cap);
-    un->event_stamp[u->event_count - 1] = 0;
-    u->condition_total += un->net->transitions[c->transition].post_count;
-    un->bytes += sizeof e + (pre_count + 3) * sizeof *pre;
+    count_occurrence(un, u->event_count - 1);
+    un->bytes += sizeof e + (pre_count + e.cause_count + 1) * sizeof *pre + sizeof *un->extended;
     return u->event_count - 1;
 }
 
@@ -268,35 +205,102 @@ static void note_violation(struct unfolder *un, uint32_t event)
     }
 }
 
+/* Marks of reads in its history of what the event consumes or reads itself go from its cut into `over`. */
+static void replace_marks(struct unfolder *un, uint32_t event, struct extended *cut)
+{
+    struct pt_unfolding *u = un->u;
+    struct pt_unfold_event *e = &u->events[event];
+    uint32_t count = un->net->transitions[e->transition].pre_count, kept = 0;
+    const uint32_t *pre = u->pre + e->pre_start;
+    e->over_start = u->over_count;
+    for (uint32_t i = 0; i < cut->mark_count; i++) {
+        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
+        bool over = false;
+        for (uint32_t k = 0; k < count && !over; k++)
+            over = u->condition_read[mark] == pre[k];
+        if (over)
+            PT_PUSH(u->over, u->over_count, u->over_cap, mark);
+        else
+            un->cuts.items[cut->cut + cut->token_count + kept++] = mark;
+    }
+    e->over_count = u->over_count - e->over_start;
+    cut->mark_count = kept;
+    un->cuts.count = cut->cut + cut->token_count + kept;
+    un->bytes += e->over_count * sizeof *u->over;
+}
+
+/* Adds to a cut what the event makes: tokens in front of the marks. */
+static void finish_cut(struct unfolder *un, uint32_t event, uint32_t made, struct extended *cut)
+{
+    const struct pt_unfold_event *e = &un->u->events[event];
+    for (uint32_t i = 0; i < e->post_count; i++)
+        pt_list_add(&un->cuts, e->post_start + i);
+    uint32_t *marks = un->cuts.items + cut->cut + cut->token_count;
+    if (cut->mark_count) {
+        memmove(marks + made, marks, cut->mark_count * sizeof *marks);
+        for (uint32_t i = 0; i < made; i++)
+            marks[i] = e->post_start + i;
+    }
+    cut->token_count += made;
+    cut->mark_count += e->post_count - made;
+    un->bytes += (cut->token_count + cut->mark_count) * sizeof *marks;
+    for (uint32_t i = 0; i < cut->mark_count; i++) {
+        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
+        struct list *watchers = &un->watchers[un->u->condition_read[mark]];
+        pt_list_add(watchers, event);
+        pt_list_add(watchers, mark);
+        un->bytes += 2 * sizeof mark;
+    }
+}
+
+/* Adds the conditions of an event that is no cut-off, and looks for what they enable. */
+static void extend(struct unfolder *un, uint32_t event, struct extended *cut)
+{
+    struct pt_unfolding *u = un->u;
+    uint32_t transition = u->events[event].transition, made = pt_net_made(un->net, transition);
+    uint32_t reads = un->net->transitions[transition].read_count, consumed = pt_net_consumed(un->net, transition);
+    if (un->reads)
+        replace_marks(un, event, cut);
+    u->events[event].post_count = made + reads;
+    for (uint32_t i = 0; i < made; i++)
+        add_condition(un, pt_net_post(un->net, transition)[i], PT_NONE, event);
+    for (uint32_t i = 0; i < reads; i++)
+        add_condition(un, PT_NONE, u->pre[u->events[event].pre_start + consumed + i], event);
+    finish_cut(un, event, made, cut);
+    un->extended[event] = *cut;
+    PT_GROW(un->place_next, un->place_next_cap, u->condition_cap);
+    pt_unfold_keep_row(un, event);
+    pt_unfold_extend(un, event);
+}
+
 /* Takes a candidate into the prefix. */
 static enum pt_status take(struct unfolder *un, const struct candidate *c, const uint32_t *pre, struct pt_err *err)
 {
     struct pt_unfolding *u = un->u;
-    const struct pt_net_transition *t = &un->net->transitions[c->transition];
+    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
     if (un->options->drop_settled && c->tag != PT_NONE && un->done[c->tag])
         return PT_OK;
-    bool cutoff = !c->goal && is_cutoff(un, pre, c, u->event_count), last = cutoff || c->goal;
-    size_t words = 0;
-    uint64_t *co = !last || un->options->check_safe ? pt_unfold_co(un, pre, t->pre_count, &words) : NULL;
-    enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, co, err) : PT_OK;
-    if (status != PT_OK) {
-        free(co);
-        return status;
+    struct extended cut = {.cut = un->cuts.count};
+    bool cutoff = false;
+    if (!c->goal) {
+        cut = pt_unfold_make_cut(un, c->transition, pre, count);
+        cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
     }
+    bool last = cutoff || c->goal;
+    if (!last || un->options->check_safe)
+        pt_unfold_make_row(un, c->transition, pre, count);
+    enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, err) : PT_OK;
+    if (status != PT_OK)
+        return status;
     uint32_t event = add_event(un, c, pre);
     u->events[event].cutoff = cutoff;
     u->cutoff_count += cutoff;
     if (c->goal)
         note_violation(un, event);
-    if (last) {
-        free(co);
-        return PT_OK;
-    }
-    u->events[event].co = co;
-    un->bytes += words * sizeof *co;
-    for (uint32_t i = 0; i < t->post_count; i++)
-        add_condition(un, pt_net_post(un->net, c->transition)[i], event);
-    pt_unfold_extend(un, event);
+    if (last)
+        un->cuts.count = cut.cut;
+    else
+        extend(un, event, &cut);
     return PT_OK;
 }
 
@@ -332,7 +336,7 @@ static enum pt_status run(struct unfolder *un, struct pt_err *err)
         for (uint32_t i = 0; i < un->buckets[size].count; i++) {
             if (un->open_blocks == 0 || limited(un))
                 return PT_OK;
-            const struct bucket *bucket = &un->buckets[size]; /* extending may move the buckets */
+            const struct bucket *bucket = &un->buckets[size]; /* extending may move the buckets, but adds to others */
             enum pt_status status = take(un, &bucket->items[i], bucket->words + bucket->items[i].pre, err);
             if (status != PT_OK)
                 return status;
@@ -342,13 +346,14 @@ static enum pt_status run(struct unfolder *un, struct pt_err *err)
     return PT_OK;
 }
 
-/* By place, the transitions that consume from it. */
+/* By place, the transitions that consume from it or read it. */
 static void index_consumers(struct unfolder *un)
 {
     const struct pt_net *net = un->net;
     uint32_t *start = un->consumer_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
-    un->consumers = pt_xmalloc((size_t)net->arc_count * sizeof *un->consumers);
+    un->consumers = pt_xmalloc(((size_t)net->arc_count + 1) * sizeof *un->consumers);
     for (uint32_t t = 0; t < net->transition_count; t++) {
+        un->reads |= net->transitions[t].read_count > 0;
         for (uint32_t i = 0; i < net->transitions[t].pre_count; i++)
             start[pt_net_pre(net, t)[i] + 2]++;
     }
@@ -360,50 +365,102 @@ static void index_consumers(struct unfolder *un)
     }
 }
 
+/* Event 0, which makes the initial marking. */
+static void add_initial(struct unfolder *un)
+{
+    const struct pt_net *net = un->net;
+    struct pt_unfolding *u = un->u;
+    struct pt_unfold_event initial = {.transition = PT_NONE, .tag = PT_NONE};
+    grow_events(un);
+    PT_PUSH(u->events, u->event_count, u->event_cap, initial);
+    for (uint32_t p = 0; p < net->place_count; p++) {
+        if (!net->places[p].marked)
+            continue;
+        pt_list_add(&un->cuts, u->condition_count);
+        add_condition(un, p, PT_NONE, 0);
+    }
+    u->initial_count = u->events[0].post_count = u->condition_count;
+    u->condition_total = u->condition_count;
+    un->extended[0].token_count = un->cuts.count;
+    *pt_map64_at(&un->markings, 0) = 0; /* hashes are relative to the initial marking */
+    PT_GROW(un->place_next, un->place_next_cap, (size_t)u->condition_cap + 1);
+    un->row_now = 2;
+    un->row_indexed = true; /* its row is empty */
+}
+
 static void begin(struct unfolder *un)
 {
     const struct pt_net *net = un->net;
     uint32_t widest = 0, blocks = un->options->block_count ? un->options->block_count : 1;
+    size_t places = (size_t)net->place_count + 1;
     index_consumers(un);
     for (uint32_t t = 0; t < net->transition_count; t++)
         widest = net->transitions[t].pre_count > widest ? net->transitions[t].pre_count : widest;
-    un->slots = pt_xmalloc(((size_t)widest + 1) * sizeof *un->slots);
-    un->newest = pt_xmalloc(((size_t)net->place_count + 1) * sizeof *un->newest);
-    memset(un->newest, 0xff, ((size_t)net->place_count + 1) * sizeof *un->newest);
+    un->slots = pt_xmalloc(((size_t)widest + 2) * sizeof *un->slots);
+    un->newest = pt_xmalloc(places * sizeof *un->newest);
+    memset(un->newest, 0xff, places * sizeof *un->newest);
+    un->place_size = pt_xcalloc(places, sizeof *un->place_size);
+    un->place_head = pt_xcalloc(places, sizeof *un->place_head);
+    un->place_stamp = pt_xcalloc(places, sizeof *un->place_stamp);
+    un->label_stamp = pt_xcalloc(places, sizeof *un->label_stamp);
+    un->balance = pt_xcalloc((size_t)net->transition_count + 1, sizeof *un->balance);
     un->done = pt_xcalloc(blocks, sizeof *un->done);
     un->open_blocks = blocks;
     pt_map64_init(&un->markings);
-    struct pt_unfold_event initial = {.transition = PT_NONE, .tag = PT_NONE};
-    PT_PUSH(un->u->events, un->u->event_count, un->u->event_cap, initial);
-    PT_GROW(un->event_stamp, un->event_stamp_cap, un->u->event_cap);
-    PT_GROW(un->stack, un->stack_cap, un->u->event_cap);
-    PT_GROW(un->history, un->history_cap, un->u->event_cap);
-    un->event_stamp[0] = 0;
-    for (uint32_t p = 0; p < net->place_count; p++) {
-        if (net->places[p].marked)
-            add_condition(un, p, 0);
-    }
-    un->u->initial_count = un->u->condition_count;
-    un->u->condition_total = un->u->condition_count;
-    *pt_map64_at(&un->markings, 0) = 0; /* hashes are relative to the initial marking */
+    pt_strtab_init(&un->occurrences);
+    add_initial(un);
+}
+
+static void free_lists(struct list *lists, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(lists[i].items);
+    free(lists);
 }
 
 static void end(struct unfolder *un)
 {
     for (uint32_t i = 0; i < un->bucket_count; i++)
         drop_bucket(un, &un->buckets[i]);
-    free(un->buckets);
-    free(un->consumer_start);
-    free(un->consumers);
-    free(un->newest);
-    free(un->older);
-    free(un->event_stamp);
-    free(un->condition_stamp);
-    free(un->stack);
-    free(un->history);
-    free(un->slots);
-    free(un->done);
+    for (uint32_t i = 0; i < un->u->event_count; i++)
+        free(un->extended[i].older);
+    for (uint32_t i = 0; i < un->u->condition_count; i++)
+        free(un->newer[i].blocks);
+    free_lists(un->readers, un->readers_cap);
+    free_lists(un->watchers, un->watchers_cap);
+    void *const all[] = {un->buckets,
+                         un->consumer_start,
+                         un->consumers,
+                         un->occurrence,
+                         un->extended,
+                         un->cuts.items,
+                         un->newer,
+                         un->row.blocks,
+                         un->place_head,
+                         un->place_next,
+                         un->place_stamp,
+                         un->whose,
+                         un->pending,
+                         un->touched.items,
+                         un->only_first.items,
+                         un->balance,
+                         un->condition_stamp,
+                         un->label_stamp,
+                         un->only_second.items,
+                         un->slots,
+                         un->known.items,
+                         un->newest,
+                         un->place_size,
+                         un->older,
+                         un->window.items,
+                         un->chosen.items,
+                         un->extra.items,
+                         un->options_list.items,
+                         un->done};
+    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
     pt_map64_release(&un->markings);
+    pt_strtab_release(&un->occurrences);
 }
 
 enum pt_status pt_unfold(const struct pt_unfold_options *options, struct pt_unfolding *ret_unfolding,
@@ -425,12 +482,13 @@ enum pt_status pt_unfold(const struct pt_unfold_options *options, struct pt_unfo
 
 void pt_unfolding_release(struct pt_unfolding *u)
 {
-    for (uint32_t i = 0; i < u->event_count; i++)
-        free(u->events[i].co);
     free(u->events);
     free(u->pre);
+    free(u->causes);
+    free(u->over);
     free(u->condition_place);
     free(u->condition_event);
+    free(u->condition_read);
     free(u->violations);
     *u = (struct pt_unfolding){0};
 }
@@ -445,9 +503,8 @@ uint32_t *pt_unfolding_history(const struct pt_unfolding *u, uint32_t event, uin
         if (!member[e])
             continue;
         events[--left] = e;
-        const struct pt_unfold_event *at = &u->events[e];
-        for (uint32_t i = 0; i < u->net->transitions[at->transition].pre_count; i++)
-            member[u->condition_event[u->pre[at->pre_start + i]]] = true;
+        for (uint32_t i = 0; i < u->events[e].cause_count; i++)
+            member[u->causes[u->events[e].cause_start + i]] = true;
     }
     free(member);
     *ret_count = count;

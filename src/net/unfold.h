@@ -1,6 +1,7 @@
 /*
- * Complete finite prefixes of the unfolding of a 1-safe net (unfold.c), with what causal atomicity asks of them:
- * guesses, colours, and a stop at the first violation of each block. For a plain net, all of that is absent.
+ * Complete finite prefixes of the unfolding of a 1-safe net (unfold.c), read arcs included, with what causal atomicity
+ * asks of them: guesses, colours, and a stop at the first violation of each block. For a plain net, all of that is
+ * absent.
  */
 #ifndef PT_NET_UNFOLD_H
 #define PT_NET_UNFOLD_H
@@ -41,18 +42,23 @@ struct pt_unfold_options {
     void *progress_context;
 };
 
+/* An event with one history: where nothing is read, an event has no other. */
 struct pt_unfold_event {
     uint32_t transition;
-    uint32_t pre_start;  /* into pt_unfolding.pre */
-    uint32_t post_start; /* first of its conditions, which are consecutive; an event without `co` has none */
-    uint32_t size;       /* of its local configuration */
-    uint32_t depth;      /* longest chain of causes that ends in it */
-    uint32_t tag;        /* the block that its history guesses, PT_NONE */
-    uint8_t colour;      /* of the tokens it makes */
+    uint32_t pre_start;  /* into pt_unfolding.pre: what it consumes, what it reads, marks of other reads */
+    uint32_t mark_count; /* of the latter: reads that its history has beside those of its conditions */
+    uint32_t cause_start, cause_count; /* into pt_unfolding.causes: the events that made these, but for event 0 */
+    uint32_t post_start, post_count;   /* its conditions, which are consecutive, then a mark for each read */
+    uint32_t over_start, over_count;   /* into pt_unfolding.over: the latest marks in its history of reads of what it
+                                          consumes or reads; its own stand for the latter from then on */
+    uint32_t size;                     /* of its history */
+    uint32_t depth;                    /* longest chain of causes that ends in it */
+    uint32_t tag;                      /* the block that its history guesses, PT_NONE */
+    uint8_t colour;                    /* of the tokens it makes */
     bool cutoff;
-    uint64_t marking; /* hash of the marking that its local configuration reaches */
+    bool goal;
+    uint64_t marking; /* hash of the marking that its history reaches */
     uint64_t delta;   /* what it adds to that of its causes */
-    uint64_t *co; /* conditions older than its own that are concurrent with it, one bit each; NULL: never extended */
 };
 
 struct pt_unfold_violation {
@@ -63,12 +69,18 @@ struct pt_unfolding {
     const struct pt_net *net;
     struct pt_unfold_event *events; /* event 0 makes the initial marking and is none of the net's */
     uint32_t *pre;                  /* conditions */
+    uint32_t *causes;               /* events */
+    uint32_t *over;                 /* marks */
+    /* By condition. A mark stands for one read of one condition, and is at no place. */
     uint32_t *condition_place, *condition_event;
-    uint32_t event_count, pre_count, condition_count, cutoff_count;
+    uint32_t *condition_read; /* what a mark is the read of; PT_NONE: it is no mark */
+    uint32_t event_count, pre_count, cause_count, over_count, condition_count, cutoff_count;
     uint32_t initial_count;     /* conditions of event 0 */
     uint32_t unsafe_transition; /* after PT_EINPUT: the one that would put a second token on a place */
-    uint64_t condition_total;   /* those of cut-offs and violations, which are not stored, included */
-    size_t event_cap, pre_cap, condition_cap, condition_event_cap;
+    /* Events counted once, whatever number of histories they have, and their conditions; those of cut-offs and
+     * violations, which are not stored, included. */
+    uint64_t occurrence_count, condition_total;
+    size_t event_cap, pre_cap, cause_cap, over_cap, condition_cap, condition_event_cap, condition_read_cap;
     struct pt_unfold_violation *violations;
     uint32_t violation_count;
     size_t violation_cap;
@@ -80,7 +92,7 @@ struct pt_unfolding {
 enum pt_status pt_unfold(const struct pt_unfold_options *options, struct pt_unfolding *ret_unfolding,
                          struct pt_err *err) PT_WARN_UNUSED;
 void pt_unfolding_release(struct pt_unfolding *unfolding);
-/* The events of an event's local configuration, causes before effects; the caller frees them. */
+/* The events of an event's history, each after what has to come before it; the caller frees them. */
 uint32_t *pt_unfolding_history(const struct pt_unfolding *unfolding, uint32_t event, uint32_t *ret_count);
 
 #endif

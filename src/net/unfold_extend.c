@@ -1,8 +1,10 @@
 /*
- * Possible extensions. A new condition can complete the presets of the transitions that consume from its place; the
- * other conditions of such a preset are older ones that are concurrent with it and with each other. Taking older
- * conditions only (those of the same event count by their number) makes every co-set turn up exactly once, when its
- * newest condition is looked at.
+ * Possible extensions. A new condition can complete the presets of the transitions that consume from its place or read
+ * it; the other conditions of such a preset are older ones that are concurrent with it and with each other: they are
+ * taken from the new event's row, sorted by places (unfold_co.c), so that what it costs depends on what is concurrent
+ * and not on how large the prefix is. Taking older conditions only (those of the same event count by their number)
+ * makes every co-set turn up exactly once, when its newest condition is looked at. A new read of a condition makes new
+ * histories for those that consume it: they turn up when the newest of these reads is looked at (unfold_read.c).
  *
  * What a candidate means is decided here too: its colour, from the colours of what it consumes (contract section 9,
  * worked out from Definition 3 of the paper), and whether it is a violation.
@@ -22,36 +24,44 @@ uint64_t pt_unfold_label_hash(const struct unfolder *un, uint32_t place, uint8_t
 static uint64_t marking_delta(const struct unfolder *un, const struct candidate *c, const uint32_t *conditions)
 {
     const struct pt_unfolding *u = un->u;
-    const struct pt_net_transition *t = &un->net->transitions[c->transition];
     const uint32_t *post = pt_net_post(un->net, c->transition);
     uint64_t delta = 0;
-    for (uint32_t i = 0; i < t->post_count; i++)
+    for (uint32_t i = 0; i < pt_net_made(un->net, c->transition); i++)
         delta += pt_unfold_label_hash(un, post[i], c->colour, c->tag);
-    for (uint32_t i = 0; i < t->pre_count; i++) {
+    for (uint32_t i = 0; i < pt_net_consumed(un->net, c->transition); i++) {
         const struct pt_unfold_event *e = &u->events[u->condition_event[conditions[i]]];
         delta -= pt_unfold_label_hash(un, u->condition_place[conditions[i]], e->colour, e->tag);
     }
     return delta;
 }
 
+/* An event made what the candidate takes, or has read it. */
+static void see_colour(const struct pt_unfold_event *e, struct candidate *c, bool *yellow)
+{
+    *yellow |= e->colour == PT_YELLOW;
+    if (e->tag != PT_NONE)
+        c->tag = e->tag;
+}
+
 /*
  * Fills in the candidate's tag, colour and goal; false: it does not happen. Of the guessed occurrence's thread T, the
  * `end` of that block stops the run and any yellow token consumed before it is the violation; everything else it makes
- * is blue. A foreign event that consumes a blue or yellow token makes yellow ones.
+ * is blue. A foreign event that consumes a blue or yellow token makes yellow ones. A token that is read counts as
+ * consumed, and with a consumed one the events of the history that have read it, as if they had put it back: those that
+ * the marks stand for, since the others' colours have come down with the conditions.
  */
-static bool colour_candidate(const struct unfolder *un, const uint32_t *conditions, struct candidate *c)
+static bool colour_candidate(const struct unfolder *un, const uint32_t *conditions, const struct list *marks,
+                             struct candidate *c)
 {
     const struct pt_unfold_options *o = un->options;
     const struct pt_unfolding *u = un->u;
     const struct pt_meaning *meaning = o->meanings ? &o->meanings[c->transition] : NULL;
     bool yellow = false;
     c->tag = PT_NONE;
-    for (uint32_t i = 0; i < un->net->transitions[c->transition].pre_count; i++) {
-        const struct pt_unfold_event *e = &u->events[u->condition_event[conditions[i]]];
-        yellow |= e->colour == PT_YELLOW;
-        if (e->tag != PT_NONE)
-            c->tag = e->tag;
-    }
+    for (uint32_t i = 0; i < un->net->transitions[c->transition].pre_count; i++)
+        see_colour(&u->events[u->condition_event[conditions[i]]], c, &yellow);
+    for (uint32_t i = 0; i < marks->count; i++)
+        see_colour(&u->events[u->condition_event[marks->items[i]]], c, &yellow);
     c->goal = meaning && meaning->role == PT_ROLE_GOAL;
     c->colour = PT_ACHROMATIC;
     if (meaning && meaning->role == PT_ROLE_GUESS) {
@@ -67,77 +77,100 @@ static bool colour_candidate(const struct unfolder *un, const uint32_t *conditio
     return !o->drop_settled || c->tag == PT_NONE || !un->done[c->tag];
 }
 
-/* Size, depth and marking of the local configuration. Where one event made all the conditions they follow from its. */
-static void measure(struct unfolder *un, const uint32_t *conditions, struct candidate *c)
+/* Size, depth and marking of the history: those of its newest cause, and what other causes' histories have beyond. */
+static void measure(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct candidate *c)
 {
     const struct pt_unfolding *u = un->u;
-    uint32_t pre_count = un->net->transitions[c->transition].pre_count, first = u->condition_event[conditions[0]];
-    bool single = true;
-    for (uint32_t i = 1; i < pre_count && single; i++)
-        single = u->condition_event[conditions[i]] == first;
-    c->delta = marking_delta(un, c, conditions);
-    if (single) {
-        c->size = u->events[first].size + 1;
-        c->depth = u->events[first].depth + 1;
-        c->marking = u->events[first].marking + c->delta;
-        return;
+    uint32_t newest = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (u->condition_event[conditions[i]] > u->condition_event[conditions[newest]])
+            newest = i;
     }
-    uint32_t count = pt_unfold_visit(un, conditions, pre_count);
-    c->size = count + 1;
-    c->marking = c->delta;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->history[i]];
+    pt_unfold_sweep(un, conditions + newest, 1, conditions, count, true);
+    const struct pt_unfold_event *base = &u->events[u->condition_event[conditions[newest]]];
+    c->delta = marking_delta(un, c, conditions);
+    c->size = base->size + un->only_second.count + 1;
+    c->marking = base->marking + c->delta;
+    c->depth = base->depth;
+    for (uint32_t i = 0; i < un->only_second.count; i++) {
+        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
         c->marking += e->delta;
         c->depth = e->depth > c->depth ? e->depth : c->depth;
     }
     c->depth++;
 }
 
-/* A co-set that enables a transition was found. */
-static void add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions)
+void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions,
+                             const struct list *marks)
 {
-    struct candidate c = {.transition = transition};
-    if (!colour_candidate(un, conditions, &c))
-        return;
-    measure(un, conditions, &c);
-    pt_unfold_put(un, &c, conditions);
-}
-
-/* Whether `condition` is concurrent with all conditions chosen for the slots before `slot`, and with `newest`. */
-static bool fits(const struct unfolder *un, uint32_t newest, uint32_t slot, uint32_t condition)
-{
-    if (!pt_unfold_is_co(un, newest, condition))
-        return false;
-    for (uint32_t i = 0; i < slot; i++) {
-        uint32_t other = un->slots[i];
-        if (other == newest)
-            continue;
-        if (other > condition ? !pt_unfold_is_co(un, other, condition) : !pt_unfold_is_co(un, condition, other))
-            return false;
-    }
-    return true;
-}
-
-/* The next condition after `from` in a place's list that fits a slot; PT_NONE: there is none. */
-static uint32_t next_fit(const struct unfolder *un, uint32_t newest, uint32_t slot, uint32_t from)
-{
-    while (from != PT_NONE && !(from < newest && fits(un, newest, slot, from)))
-        from = un->older[from];
-    return from;
-}
-
-/* All co-sets for `transition` whose newest condition is `newest`: backtracking over the slots of its preset. */
-static void find_cosets(struct unfolder *un, uint32_t transition, uint32_t newest)
-{
-    const uint32_t *pre = pt_net_pre(un->net, transition);
+    struct candidate c = {.transition = transition, .mark_count = marks->count};
     uint32_t count = un->net->transitions[transition].pre_count;
-    uint32_t own = un->u->condition_place[newest];
+    if (!colour_candidate(un, conditions, marks, &c))
+        return;
+    uint32_t few[64], *all = count + marks->count <= 64 ? few : pt_xmalloc((count + marks->count) * sizeof *all);
+    memcpy(all, conditions, count * sizeof *all);
+    if (marks->count)
+        memcpy(all + count, marks->items, marks->count * sizeof *all);
+    measure(un, all, count + marks->count, &c);
+    pt_unfold_put(un, &c, all);
+    if (all != few)
+        free(all);
+}
+
+/* A co-set that is being looked for. */
+struct coset {
+    uint32_t transition;
+    uint32_t fixed;  /* the condition that has to be in it */
+    uint32_t newest; /* only conditions below this one, but for the fixed one */
+    uint32_t mark;   /* a read of the fixed one that its histories have to have, PT_NONE */
+};
+
+/* The first condition from `from` on in its place's part of the row that is concurrent with those chosen before. */
+static uint32_t next_fit(const struct unfolder *un, const struct coset *s, uint32_t slot, uint32_t from)
+{
+    for (; from != PT_NONE; from = un->place_next[from]) {
+        bool fits = from < s->newest;
+        for (uint32_t i = 0; i < slot && fits; i++)
+            fits = un->slots[i] == s->fixed || pt_unfold_is_co(un, un->slots[i], from);
+        if (fits)
+            return from;
+    }
+    return PT_NONE;
+}
+
+/* Whether a read that the mark's event made before has been chosen, too: then that one's turn has found it. */
+static bool found_before(const struct unfolder *un, const struct coset *s)
+{
+    const struct pt_unfolding *u = un->u;
+    if (s->mark == PT_NONE)
+        return false;
+    const struct pt_unfold_event *e = &u->events[u->condition_event[s->mark]];
+    for (uint32_t mark = e->post_start + pt_net_made(un->net, e->transition); mark < s->mark; mark++) {
+        for (uint32_t i = 0; i < pt_net_consumed(un->net, s->transition); i++) {
+            if (un->slots[i] == u->condition_read[mark])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* All such co-sets: backtracking over the slots of the preset. */
+static void find_cosets(struct unfolder *un, const struct coset *s)
+{
+    const uint32_t *pre = pt_net_pre(un->net, s->transition);
+    uint32_t count = un->net->transitions[s->transition].pre_count;
+    uint32_t own = un->u->condition_place[s->fixed];
     uint32_t *slots = un->slots;
     uint32_t slot = 0;
     bool back = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (pre[i] != own && pt_unfold_first(un, pre[i]) == PT_NONE)
+            return;
+    }
     for (;;) {
         if (!back && slot == count) {
-            add_candidate(un, transition, slots);
+            if (!found_before(un, s))
+                pt_unfold_histories(un, s->transition, slots, s->mark);
             back = true;
         }
         if (back) {
@@ -146,9 +179,9 @@ static void find_cosets(struct unfolder *un, uint32_t transition, uint32_t newes
             slot--;
             if (pre[slot] == own)
                 continue;
-            slots[slot] = next_fit(un, newest, slot, un->older[slots[slot]]);
+            slots[slot] = next_fit(un, s, slot, un->place_next[slots[slot]]);
         } else {
-            slots[slot] = pre[slot] == own ? newest : next_fit(un, newest, slot, un->newest[pre[slot]]);
+            slots[slot] = pre[slot] == own ? s->fixed : next_fit(un, s, slot, pt_unfold_first(un, pre[slot]));
         }
         back = slots[slot] == PT_NONE;
         if (!back)
@@ -156,14 +189,48 @@ static void find_cosets(struct unfolder *un, uint32_t transition, uint32_t newes
     }
 }
 
+/* Makes the event's own conditions part of the row, so that its siblings are found. */
+static void index_own(struct unfolder *un, uint32_t start, uint32_t count)
+{
+    for (uint32_t c = start; c < start + count; c++) {
+        uint32_t place = un->u->condition_place[c];
+        un->place_next[c] = pt_unfold_first(un, place);
+        un->place_head[place] = c;
+        un->place_stamp[place] = un->row_now;
+    }
+}
+
+/* Whether the transition consumes from the place, not only reads it. */
+static bool consumes(const struct pt_net *net, uint32_t transition, uint32_t place)
+{
+    for (uint32_t i = 0; i < pt_net_consumed(net, transition); i++) {
+        if (pt_net_pre(net, transition)[i] == place)
+            return true;
+    }
+    return false;
+}
+
 void pt_unfold_extend(struct unfolder *un, uint32_t event)
 {
     const struct pt_unfolding *u = un->u;
-    uint32_t count = event == 0 ? u->condition_count : un->net->transitions[u->events[event].transition].post_count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t condition = u->events[event].post_start + i;
-        uint32_t place = u->condition_place[condition];
-        for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++)
-            find_cosets(un, un->consumers[k], condition);
+    uint32_t start = u->events[event].post_start, count = u->events[event].post_count;
+    uint32_t made = event == 0 ? count : pt_net_made(un->net, u->events[event].transition);
+    for (uint32_t mark = start + made; mark < start + count; mark++) {
+        uint32_t read = u->condition_read[mark], place = u->condition_place[read];
+        struct coset s = {.fixed = read, .newest = start, .mark = mark};
+        for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
+            s.transition = un->consumers[k];
+            if (consumes(un->net, s.transition, place))
+                find_cosets(un, &s);
+        }
+    }
+    index_own(un, start, made);
+    for (uint32_t c = start; c < start + made; c++) {
+        uint32_t place = u->condition_place[c];
+        struct coset s = {.fixed = c, .newest = c, .mark = PT_NONE};
+        for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
+            s.transition = un->consumers[k];
+            find_cosets(un, &s);
+        }
     }
 }

@@ -1,102 +1,248 @@
 /*
- * The total adequate order of Esparza, Römer and Vogler (TACAS 1996, section 6): local configurations are compared by
- * size, then by their transitions as a sorted word, then by the sorted words of the levels of their Foata normal form.
- * It is total for 1-safe nets, so of two events that reach one marking one is always a cut-off, and the prefix is not
- * larger than the number of reachable markings.
+ * The total adequate order of Esparza, Römer and Vogler (TACAS 1996, section 6): histories are compared by size, then
+ * by their transitions as a sorted word, then by the sorted words of the levels of their Foata normal form. It is total
+ * for 1-safe nets, so of two events that reach one marking one is always a cut-off, and the prefix is not larger than
+ * the number of reachable markings. With read arcs, a history is the trace of its transitions in which two are
+ * dependent unless they share only places that both read; the net in which each reader has a place of its own has the
+ * same traces and, place by place, the same markings, so the theorem carries over.
  *
- * Candidates lie in buckets by size already. Their words are made when a bucket is sorted, and not for one that is
- * alone in its bucket, as in sequential stretches; levels are worked out on the rare ties only.
+ * Candidates lie in buckets by size already. The order matters only between those that reach the same marking: only
+ * these are compared, unless a violation ends the work and what has been built until then is to be what others build
+ * (coloured nets). Two histories are compared by what
+ * one of them has alone: going down from both, newest events first, ends where all that is left is common, since causes
+ * have smaller numbers. Levels are worked out on the rare ties only.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/unfold_impl.h"
 
+/* --- Sweeps ---------------------------------------------------------------------------------------------------- */
+
+/* An event turns out to be in one of the histories. */
+static void reach(struct unfolder *un, uint32_t event, uint8_t who, uint32_t *lone)
+{
+    uint8_t before = un->whose[event];
+    if (event == 0 || (before | who) == before)
+        return;
+    un->whose[event] = before | who;
+    if (before != 0) {
+        lone[before]--;
+        return;
+    }
+    lone[who]++;
+    un->pending[event / 64] |= (uint64_t)1 << (event % 64);
+    pt_list_add(&un->touched, event);
+}
+
+static uint32_t reach_makers(struct unfolder *un, const uint32_t *conditions, uint32_t count, uint8_t who,
+                             uint32_t *lone)
+{
+    uint32_t newest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = un->u->condition_event[conditions[i]];
+        reach(un, event, who, lone);
+        newest = event > newest ? event : newest;
+    }
+    return newest;
+}
+
+void pt_unfold_sweep(struct unfolder *un, const uint32_t *first, uint32_t first_count, const uint32_t *second,
+                     uint32_t second_count, bool only_second)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t lone[BOTH + 1] = {0};
+    un->touched.count = un->only_first.count = un->only_second.count = 0;
+    uint32_t a = reach_makers(un, first, first_count, FIRST, lone);
+    uint32_t b = reach_makers(un, second, second_count, SECOND, lone), word = (a > b ? a : b) / 64;
+    while (lone[SECOND] > 0 || (!only_second && lone[FIRST] > 0)) {
+        while (un->pending[word] == 0)
+            word--;
+        uint32_t bit = 63 - (uint32_t)__builtin_clzll(un->pending[word]), event = word * 64 + bit;
+        uint8_t who = un->whose[event];
+        un->pending[word] &= ~((uint64_t)1 << bit);
+        if (who != BOTH) {
+            lone[who]--;
+            pt_list_add(who == FIRST ? &un->only_first : &un->only_second, event);
+        }
+        const struct pt_unfold_event *e = &u->events[event];
+        for (uint32_t i = 0; i < e->cause_count; i++)
+            reach(un, u->causes[e->cause_start + i], who, lone);
+    }
+    for (uint32_t i = 0; i < un->touched.count; i++) {
+        uint32_t event = un->touched.items[i];
+        un->whose[event] = 0;
+        un->pending[event / 64] &= ~((uint64_t)1 << (event % 64));
+    }
+}
+
+/* --- Comparison ------------------------------------------------------------------------------------------------ */
+
 struct sorting {
     struct unfolder *un;
     const struct bucket *bucket;
 };
 
-static int compare_words(const void *a, const void *b)
+static const uint32_t *conditions_of(const struct sorting *s, const struct candidate *c, uint32_t *ret_count)
+{
+    *ret_count = s->un->net->transitions[c->transition].pre_count + c->mark_count;
+    return s->bucket->words + c->pre;
+}
+
+static int compare_levels(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-/* The configuration's (level, transition) pairs, sorted. */
-static uint64_t *make_levels(struct unfolder *un, const struct bucket *bucket, const struct candidate *c)
+/* The history's (level, transition) pairs, sorted. */
+static uint64_t *make_levels(const struct sorting *s, const struct candidate *c)
 {
+    struct unfolder *un = s->un;
     uint64_t *levels = pt_xmalloc(c->size * sizeof *levels);
-    uint32_t n = pt_unfold_visit(un, bucket->words + c->pre, un->net->transitions[c->transition].pre_count);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct pt_unfold_event *e = &un->u->events[un->history[i]];
-        levels[i] = (uint64_t)e->depth << 32 | e->transition;
+    uint32_t count, n = 0;
+    const uint32_t *conditions = conditions_of(s, c, &count);
+    pt_unfold_sweep(un, conditions, count, NULL, 0, false);
+    for (; n < un->only_first.count; n++) {
+        const struct pt_unfold_event *e = &un->u->events[un->only_first.items[n]];
+        levels[n] = (uint64_t)e->depth << 32 | e->transition;
     }
-    levels[n] = (uint64_t)c->depth << 32 | c->transition;
-    qsort(levels, n + 1, sizeof *levels, compare_words);
+    levels[n++] = (uint64_t)c->depth << 32 | c->transition;
+    qsort(levels, n, sizeof *levels, compare_levels);
     return levels;
 }
 
 /* Levels are compared one after the other; in the first that differs, a proper prefix is the smaller word. */
-static int compare_levels(const uint64_t *a, const uint64_t *b, uint32_t size)
+static int compare_foata(const struct sorting *s, const struct candidate *x, const struct candidate *y)
 {
-    for (uint32_t i = 0; i < size; i++) {
+    uint64_t *a = make_levels(s, x), *b = make_levels(s, y);
+    int order = 0;
+    for (uint32_t i = 0; i < x->size && order == 0; i++) {
         if (a[i] == b[i])
             continue;
         uint32_t level_a = (uint32_t)(a[i] >> 32), level_b = (uint32_t)(b[i] >> 32);
         if (level_a == level_b)
-            return a[i] < b[i] ? -1 : 1;
-        return level_a > level_b ? -1 : 1; /* the one whose level ends here has the shorter word */
+            order = a[i] < b[i] ? -1 : 1;
+        else
+            order = level_a > level_b ? -1 : 1; /* the one whose level ends here has the shorter word */
     }
-    return 0;
+    free(a);
+    free(b);
+    return order;
+}
+
+/* The least transition that one has more often than the other decides: there its sorted word has the smaller letter. */
+static int compare_words(const struct sorting *s, const struct candidate *x, const struct candidate *y)
+{
+    struct unfolder *un = s->un;
+    uint32_t count_x, count_y, least = PT_NONE;
+    const uint32_t *pre_x = conditions_of(s, x, &count_x), *pre_y = conditions_of(s, y, &count_y);
+    pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
+    un->balance[x->transition]++;
+    un->balance[y->transition]--;
+    for (uint32_t i = 0; i < un->only_first.count; i++)
+        un->balance[un->u->events[un->only_first.items[i]].transition]++;
+    for (uint32_t i = 0; i < un->only_second.count; i++)
+        un->balance[un->u->events[un->only_second.items[i]].transition]--;
+    int order = 0;
+    for (uint32_t i = 0; i < un->only_first.count + un->only_second.count + 2; i++) {
+        uint32_t k = i - 2, t = i == 0 ? x->transition : y->transition;
+        if (i >= 2)
+            t = un->u
+                    ->events[k < un->only_first.count ? un->only_first.items[k]
+                                                      : un->only_second.items[k - un->only_first.count]]
+                    .transition;
+        if (un->balance[t] != 0 && t < least) {
+            least = t;
+            order = un->balance[t] > 0 ? -1 : 1;
+        }
+    }
+    un->balance[x->transition] = un->balance[y->transition] = 0;
+    for (uint32_t i = 0; i < un->only_first.count; i++)
+        un->balance[un->u->events[un->only_first.items[i]].transition] = 0;
+    for (uint32_t i = 0; i < un->only_second.count; i++)
+        un->balance[un->u->events[un->only_second.items[i]].transition] = 0;
+    return order;
 }
 
 static int compare_candidates(const void *a, const void *b, void *context)
 {
     const struct sorting *s = context;
     const struct candidate *x = a, *y = b;
-    const uint32_t *kx = s->bucket->words + x->key, *ky = s->bucket->words + y->key;
-    for (uint32_t i = 0; i < x->size; i++) {
-        if (kx[i] != ky[i])
-            return kx[i] < ky[i] ? -1 : 1;
-    }
-    uint64_t *lx = make_levels(s->un, s->bucket, x), *ly = make_levels(s->un, s->bucket, y);
-    int order = compare_levels(lx, ly, x->size);
-    free(lx);
-    free(ly);
+    int order = x == y ? 0 : compare_words(s, x, y);
+    if (order == 0)
+        order = x == y ? 0 : compare_foata(s, x, y);
     if (order != 0)
         return order;
-    return x->key < y->key ? -1 : x->key > y->key; /* only unsafe nets get here: any fixed order will do */
+    return x->pre < y->pre ? -1 : x->pre > y->pre; /* only unsafe nets get here: any fixed order will do */
 }
 
-static int compare_ids(const void *a, const void *b)
+/* By marking, then as they came. */
+static int compare_markings(const void *a, const void *b, void *context)
 {
+    const struct candidate *items = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (items[x].marking != items[y].marking)
+        return items[x].marking < items[y].marking ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
-static void make_keys(struct unfolder *un, struct bucket *bucket)
+/* Puts candidates with one marking in order among themselves, where they are. */
+static void sort_groups(struct sorting *s, struct bucket *bucket)
 {
-    for (uint32_t i = 0; i < bucket->count; i++) {
-        struct candidate *c = &bucket->items[i];
-        uint32_t n = pt_unfold_visit(un, bucket->words + c->pre, un->net->transitions[c->transition].pre_count);
-        c->key = bucket->word_count;
-        PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + c->size);
-        uint32_t *key = bucket->words + c->key;
-        for (uint32_t k = 0; k < n; k++)
-            key[k] = un->u->events[un->history[k]].transition;
-        key[n] = c->transition;
-        qsort(key, c->size, sizeof *key, compare_ids);
-        bucket->word_count += c->size;
-        un->bytes += c->size * sizeof *key;
+    uint32_t *order = pt_xmalloc(bucket->count * sizeof *order), end;
+    struct candidate *group = NULL;
+    size_t cap = 0;
+    for (uint32_t i = 0; i < bucket->count; i++)
+        order[i] = i;
+    qsort_r(order, bucket->count, sizeof *order, compare_markings, bucket->items);
+    for (uint32_t start = 0; start < bucket->count; start = end) {
+        uint64_t marking = bucket->items[order[start]].marking;
+        for (end = start; end < bucket->count && bucket->items[order[end]].marking == marking; end++) {
+            PT_GROW(group, cap, (size_t)(end - start) + 1);
+            group[end - start] = bucket->items[order[end]];
+        }
+        if (end - start < 2)
+            continue;
+        qsort_r(group, end - start, sizeof *group, compare_candidates, s);
+        for (uint32_t i = start; i < end; i++)
+            bucket->items[order[i]] = group[i - start];
     }
+    free(order);
+    free(group);
+}
+
+/* Drops what follows a guess of a block that is settled, and puts goals first: they settle blocks. */
+static void drop_settled(const struct unfolder *un, struct bucket *bucket)
+{
+    uint32_t kept = 0, goals = 0;
+    for (uint32_t i = 0; i < bucket->count; i++) {
+        struct candidate c = bucket->items[i];
+        if (c.tag != PT_NONE && un->done[c.tag])
+            continue;
+        if (c.goal) {
+            bucket->items[kept] = bucket->items[goals];
+            bucket->items[goals++] = c;
+        } else {
+            bucket->items[kept] = c;
+        }
+        kept++;
+    }
+    bucket->count = kept;
 }
 
 void pt_unfold_sort(struct unfolder *un, struct bucket *bucket)
 {
+    struct sorting s = {un, bucket};
+    if (un->options->drop_settled) {
+        un->bytes -= bucket->count * sizeof *bucket->items;
+        drop_settled(un, bucket);
+        un->bytes += bucket->count * sizeof *bucket->items;
+    }
     if (bucket->count < 2)
         return;
-    make_keys(un, bucket);
-    struct sorting s = {un, bucket};
-    qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
+    if (un->options->coloured)
+        qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
+    else
+        sort_groups(&s, bucket);
 }

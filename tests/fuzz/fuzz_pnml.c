@@ -51,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != PT_OK && !err.message[0])
         abort();
     if (status == PT_OK) {
-        struct pt_question question = {.event_limit = 500};
+        struct pt_question question = {.kind = PT_ASK_DEADLOCK, .event_limit = 500};
         struct pt_answer answer;
         round_trip(&net);
-        if (pt_net_cover(&net, &question, &answer, &err) == PT_OK)
-            free(answer.firings);
+        if (pt_net_ask(&net, &question, &answer, &err) == PT_OK)
+            pt_answer_release(&answer);
     }
     pt_net_release(&net);
     return 0;

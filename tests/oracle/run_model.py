@@ -107,6 +107,50 @@ def ask(portent, case, path, options):
     return [f"{' '.join(options)} {path.name}: {w}".strip() for w in wrong]
 
 
+def deadlocks(net):
+    """Whether some reachable state has no step and a thread with steps left: all nodes and locks, state by state."""
+    first = (tuple(net.program.starts), frozenset(net.lock.values()))
+    seen, todo = {first}, [first]
+    while todo:
+        nodes, locks = todo.pop()
+        moved = waits = False
+        for thread, node in enumerate(nodes):
+            for number in net.leaving.get((thread, node), ()):
+                edge, waits = net.transitions[number][0], True
+                lock = net.lock.get(edge.obj)
+                if edge.kind == "acquire" and lock not in locks:
+                    continue
+                moved = True
+                free = locks - {lock} if edge.kind == "acquire" else locks | {lock} if edge.kind == "release" else locks
+                state = (nodes[:thread] + (edge.target,) + nodes[thread + 1:], free)
+                if state not in seen:
+                    seen.add(state)
+                    todo.append(state)
+        if waits and not moved:
+            return True
+    return False
+
+
+def ask_deadlock(portent, case, path):
+    """Complaints about --deadlock."""
+    done = subprocess.run([portent, "model", "--json", "--deadlock", path.name], cwd=path.parent, capture_output=True, timeout=300,
+                          check=False)
+    want = 2 if case.unsafe is not None else int(deadlocks(case.net))
+    if done.returncode != want:
+        return [f"--deadlock {path.name}: exit {done.returncode}, expected {want}"]
+    if want != 2 and json.loads(done.stdout)["deadlock"] != bool(want):
+        return [f"--deadlock {path.name}: its JSON says otherwise"]
+    return []
+
+
+def crowd(text):
+    """The same program among threads that do nothing: from 16 different ones on plain violations are looked for first."""
+    idle = ["skip; " * n + "skip" for n in range(16)]
+    if re.search(r"^\s*thread\b", text, re.M):
+        return text + "".join(f"\nthread {{ {body} }}" for body in idle) + "\n"
+    return re.sub(r"(\|\|)?\s*(null)?\s*$", "", text) + "".join(f"\n|| {body}" for body in idle) + "\n"
+
+
 def draw(seed):
     """A random program of the references' size."""
     rng = random.Random(seed)
@@ -146,6 +190,13 @@ def main():
                     wrong = ask(portent, case, path, [])
                     if number % 4 == 0:
                         wrong += ask(portent, case, path, ["--plain"])
+                    if number % 4 >= 2:
+                        wrong += ask(portent, case, path, ["--contextual"])
+                    if number % 4 == 1:
+                        wrong += ask_deadlock(portent, case, path)
+                    if number % 4 != 0:
+                        path.write_text(crowd(case.text))
+                        wrong += [f"among many threads: {w}" for w in ask(portent, case, path, [])]
                 except subprocess.TimeoutExpired as late:
                     wrong = [f"no answer after {late.timeout} s: {late.cmd}"]
             path.unlink()

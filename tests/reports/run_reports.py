@@ -382,7 +382,7 @@ def suppressions_of_blocks(folder):
     assert log["runs"][0]["results"][0]["suppressions"][0]["justification"] == "block:incr*" and not list(sarif_problems(log))
     assert '"suppressed": "block:incr*"' in folder.run("report", "--html", "m.json")
     folder.write("n.ll_net", "")
-    assert "not about --net" in folder.run("model", "--net", "n.ll_net", "--suppressions", "s", status=2)
+    assert "not about a net" in folder.run("model", "--net", "n.ll_net", "--suppressions", "s", status=2)
     assert "cannot open" in folder.run("model", "--baseline", "none.json", "p.sml", status=2)
 
 

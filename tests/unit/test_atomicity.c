@@ -44,6 +44,7 @@ static void assert_both(const char *text, const char *expected)
 {
     assert_verdicts(text, (struct pt_atomicity_options){.jobs = 1}, expected);
     assert_verdicts(text, (struct pt_atomicity_options){.plain = true, .jobs = 1}, expected);
+    assert_verdicts(text, (struct pt_atomicity_options){.plain = true, .contextual = true, .jobs = 1}, expected);
     assert_verdicts(text, (struct pt_atomicity_options){.all = true, .jobs = 3}, expected);
 }
 
@@ -429,14 +430,49 @@ static void test_through_spawned(void **state)
     pt_program_release(&p);
 }
 
+/* Threads that differ: plain violations are found without unfolding anything, and what is atomic stays so. */
+static void test_many(void **state)
+{
+    (void)state;
+    struct pt_program program;
+    struct pt_atomicity result;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_puts(&text, "int X, Y; lock m, n;\n");
+    for (uint32_t i = 0; i < 40; i++) {
+        bool locked = i % 4 == 3, twice = i % 4 == 2;
+        pt_buf_printf(&text, "thread { begin %s t := %s; ",
+                      locked  ? "acquire(n);"
+                      : twice ? "acquire(m);"
+                              : "",
+                      locked ? "Y" : "X");
+        for (uint32_t k = 0; k < i; k++)
+            pt_buf_puts(&text, "t := t + 1; ");
+        pt_buf_printf(&text, "%s %s := t %s end }\n", twice ? "release(m); acquire(m);" : "", locked ? "Y" : "X",
+                      locked  ? "; release(n)"
+                      : twice ? "; release(m)"
+                              : "");
+    }
+    check(text.text, (struct pt_atomicity_options){.jobs = 1}, &program, &result);
+    for (uint32_t b = 0; b < 40; b++)
+        assert_int_equal(result.blocks[b].atomic, b % 4 == 3 ? PT_ATOMIC_YES : PT_ATOMIC_NO);
+    assert_true(result.events < 1500); /* those of the atomic ones */
+    pt_atomicity_release(&result);
+    pt_program_release(&program);
+    pt_buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_rules),         cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_wide_steps), cmocka_unit_test(test_unsafe),        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_witness),    cmocka_unit_test(test_witness_check), cmocka_unit_test(test_identical),
-        cmocka_unit_test(test_all),        cmocka_unit_test(test_limits),        cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_spawn),      cmocka_unit_test(test_through),       cmocka_unit_test(test_through_spawned),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_stuck),     cmocka_unit_test(test_wide_steps),
+        cmocka_unit_test(test_unsafe),    cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_witness),   cmocka_unit_test(test_witness_check),
+        cmocka_unit_test(test_identical), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_all),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_jobs),      cmocka_unit_test(test_spawn),
+        cmocka_unit_test(test_through),   cmocka_unit_test(test_through_spawned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,14 +139,15 @@ static bool cover(struct pt_net *net, const char *first, const char *second, uin
     places[0] = pt_net_find_place(net, first, strlen(first));
     places[1] = second ? pt_net_find_place(net, second, strlen(second)) : PT_NONE;
     assert_true(places[0] != PT_NONE && (!second || places[1] != PT_NONE));
-    struct pt_question question = {.places = places, .place_count = count};
+    struct pt_question question = {.kind = PT_ASK_COVER, .places = places, .place_count = count};
     struct pt_answer answer;
     struct pt_err err;
-    assert_int_equal(pt_net_cover(net, &question, &answer, &err), PT_OK);
+    assert_int_equal(pt_net_ask(net, &question, &answer, &err), PT_OK);
     assert_int_equal(answer.limit.status, PT_OK);
     *ret_firings = answer.firing_count;
-    free(answer.firings);
-    return answer.coverable;
+    bool found = answer.found;
+    pt_answer_release(&answer);
+    return found;
 }
 
 static void test_questions(void **state)
@@ -176,12 +177,12 @@ static void test_unsafe(void **state)
     struct pt_question question = {0};
     read_net(pt_llnet_read, "PEP\nPTNet\nFORMAT_N\nPL\n1\"a\"M1\n2\"b\"M1\nTR\n1\"skip\"\n2\"go\"\nTP\n2<2\nPT\n1>2\n",
              &net);
-    assert_int_equal(pt_net_cover(&net, &question, &answer, &err), PT_EINPUT);
+    assert_int_equal(pt_net_ask(&net, &question, &answer, &err), PT_EINPUT);
     assert_non_null(strstr(err.message, "'go'"));
     assert_non_null(strstr(err.message, "'b'"));
     pt_net_release(&net);
     read_net(pt_llnet_read, "PEP\nPTNet\nFORMAT_N\nPL\n1\"a\"\nTR\n1\"source\"\nTP\n1<1\nPT\n", &net);
-    assert_int_equal(pt_net_cover(&net, &question, &answer, &err), PT_EINPUT);
+    assert_int_equal(pt_net_ask(&net, &question, &answer, &err), PT_EINPUT);
     assert_non_null(strstr(err.message, "'source'"));
     pt_net_release(&net);
 }

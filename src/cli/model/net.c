@@ -1,7 +1,7 @@
 /*
- * portent model --net: reads a 1-safe net (PNML or ll_net), answers whether places can be marked at once, and writes
- * nets to files. An answer "yes" comes with a firing sequence; a limit gives "unknown". Output files appear under
- * their names only when they are whole.
+ * portent model --net: reads a 1-safe net (PNML or ll_net), answers what it can reach (--cover, --reach, --deadlock),
+ * and writes nets to files. The same questions about a program are about its net. An answer "yes" comes with a firing
+ * sequence; a limit gives "unknown".
  */
 #include "cli/model/net.h"
 
@@ -14,8 +14,8 @@
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
 #include "base/suggest.h"
+#include "net/model.h"
 #include "net/netfile.h"
-#include "net/question.h"
 #include "report/json_writer.h"
 #include "report/style.h"
 
@@ -89,18 +89,19 @@ static enum pt_status add_place(const struct pt_net *net, const char *name, size
     return PT_EUSAGE;
 }
 
-/* The places of --cover: an argument is one name, or, where no place has it, several with commas between them. */
+/* The places of --cover and --reach: an argument is one name, or, where no place has it, several with commas between
+ * them; --reach takes an empty one, too: no place at all. */
 static enum pt_status find_places(const struct pt_net *net, const struct pt_net_request *request, struct places *places,
                                   struct pt_err *err)
 {
     enum pt_status status = PT_OK;
-    for (uint32_t i = 0; i < request->cover_count && status == PT_OK; i++) {
-        const char *at = request->covers[i];
+    for (uint32_t i = 0; i < request->place_count && status == PT_OK; i++) {
+        const char *at = request->places[i];
         if (pt_net_find_place(net, at, strlen(at)) != PT_NONE) {
             status = add_place(net, at, strlen(at), places, err);
             continue;
         }
-        for (bool more = true; more && status == PT_OK;) {
+        for (bool more = *at || request->kind == PT_ASK_COVER; more && status == PT_OK;) {
             size_t len = strcspn(at, ",");
             status = add_place(net, at, len, places, err);
             more = at[len] == ',';
@@ -112,86 +113,141 @@ static enum pt_status find_places(const struct pt_net *net, const struct pt_net_
     return status;
 }
 
-static void put_json(const struct pt_net *net, const struct places *places, const struct pt_answer *answer,
-                     double seconds, struct pt_buf *buf)
+/* --- Answers --------------------------------------------------------------------------------------------------- */
+
+/* How each question is called, and its answers. */
+static const struct {
+    const char *asked, *key, *yes, *no;
+} words[] = {
+    [PT_ASK_NOTHING] = {"cover", NULL, "", ""},
+    [PT_ASK_COVER] = {"cover", "coverable", "coverable, by firing", "not coverable"},
+    [PT_ASK_REACH] = {"reach", "reachable", "reachable, by firing", "not reachable"},
+    [PT_ASK_DEADLOCK] = {NULL, "deadlock", "possible, by firing", "impossible"},
+};
+
+/* What was asked of a net, and what came out. */
+struct outcome {
+    const struct pt_net_request *request;
+    const struct pt_net *net;
+    struct places places;
+    struct pt_answer answer;
+    bool unknown;
+    const char *why; /* it is unknown */
+};
+
+static void put_marking(struct pt_json *json, const struct outcome *o)
+{
+    pt_json_open(json, "marking", '[');
+    for (uint32_t p = 0; o->answer.marked && p < o->net->place_count; p++) {
+        if (o->answer.marked[p])
+            pt_json_string(json, NULL, o->net->places[p].name);
+    }
+    pt_json_close(json, ']');
+}
+
+static void put_json(const struct outcome *o, double seconds, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
-    bool unknown = answer->limit.status != PT_OK && !answer->coverable;
+    enum pt_question_kind kind = o->request->kind;
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
-    pt_json_open(&json, "cover", '[');
-    for (uint32_t i = 0; i < places->count; i++)
-        pt_json_string(&json, NULL, net->places[places->items[i]].name);
-    pt_json_close(&json, ']');
-    if (places->count && unknown)
-        pt_json_null(&json, "coverable");
-    else if (places->count)
-        pt_json_bool(&json, "coverable", answer->coverable);
+    if (words[kind].asked) {
+        pt_json_open(&json, words[kind].asked, '[');
+        for (uint32_t i = 0; i < o->places.count; i++)
+            pt_json_string(&json, NULL, o->net->places[o->places.items[i]].name);
+        pt_json_close(&json, ']');
+    }
+    if (words[kind].key && o->unknown)
+        pt_json_null(&json, words[kind].key);
+    else if (words[kind].key)
+        pt_json_bool(&json, words[kind].key, o->answer.found);
     pt_json_open(&json, "witness", '[');
-    for (uint32_t i = 0; i < answer->firing_count; i++)
-        pt_json_string(&json, NULL, net->transitions[answer->firings[i]].name);
+    for (uint32_t i = 0; i < o->answer.firing_count; i++)
+        pt_json_string(&json, NULL, o->net->transitions[o->answer.firings[i]].name);
     pt_json_close(&json, ']');
-    if (unknown)
-        pt_json_string(&json, "message", answer->limit.message);
+    if (kind == PT_ASK_DEADLOCK)
+        put_marking(&json, o);
+    if (o->unknown)
+        pt_json_string(&json, "message", o->why);
     pt_json_open(&json, "net", '{');
-    pt_json_uint(&json, "places", net->place_count);
-    pt_json_uint(&json, "transitions", net->transition_count);
+    pt_json_uint(&json, "places", o->net->place_count);
+    pt_json_uint(&json, "transitions", o->net->transition_count);
     pt_json_close(&json, '}');
     pt_json_open(&json, "unfolding", '{');
-    pt_json_uint(&json, "conditions", answer->conditions);
-    pt_json_uint(&json, "events", answer->events);
-    pt_json_uint(&json, "cutoffs", answer->cutoffs);
+    pt_json_uint(&json, "conditions", o->answer.conditions);
+    pt_json_uint(&json, "events", o->answer.events);
+    pt_json_uint(&json, "histories", o->answer.histories);
+    pt_json_uint(&json, "cutoffs", o->answer.cutoffs);
     pt_json_close(&json, '}');
     pt_json_seconds(&json, "seconds", seconds);
-    pt_json_uint(&json, "peak_bytes", answer->peak_bytes);
+    pt_json_uint(&json, "peak_bytes", o->answer.peak_bytes);
     pt_json_close(&json, '}');
     pt_buf_puts(buf, "\n");
 }
 
-static void put_names(const struct pt_net *net, const struct places *places, struct pt_buf *buf)
+static void put_clean(struct pt_buf *buf, const char *name)
 {
-    for (uint32_t i = 0; i < places->count; i++) {
-        const char *name = net->places[places->items[i]].name;
-        pt_buf_puts(buf, i == 0 ? "" : ", ");
-        pt_style_clean(buf, name, strlen(name));
-    }
+    pt_style_clean(buf, name, strlen(name));
 }
 
-static void put_text(const struct pt_net *net, const struct places *places, const struct pt_answer *answer,
-                     struct pt_buf *buf)
+/* What the question was about: the places, or "deadlock". */
+static void put_subject(const struct outcome *o, struct pt_buf *buf)
 {
-    bool unknown = answer->limit.status != PT_OK && !answer->coverable;
-    if (places->count) {
-        put_names(net, places, buf);
-        pt_buf_puts(buf, unknown              ? ": unknown\n"
-                         : !answer->coverable ? ": not coverable\n"
-                                              : ": coverable, by firing\n");
+    if (o->request->kind == PT_ASK_DEADLOCK)
+        pt_buf_puts(buf, "deadlock");
+    else if (o->places.count == 0)
+        pt_buf_puts(buf, "no place marked");
+    for (uint32_t i = 0; i < o->places.count && o->request->kind != PT_ASK_DEADLOCK; i++) {
+        pt_buf_puts(buf, i == 0 ? "" : ", ");
+        put_clean(buf, o->net->places[o->places.items[i]].name);
     }
-    for (uint32_t i = 0; i < answer->firing_count; i++) {
-        const char *name = net->transitions[answer->firings[i]].name;
+    if (o->request->kind == PT_ASK_REACH && o->places.count)
+        pt_buf_puts(buf, " and no other place");
+}
+
+static void put_text(const struct outcome *o, struct pt_buf *buf)
+{
+    enum pt_question_kind kind = o->request->kind;
+    if (kind != PT_ASK_NOTHING) {
+        put_subject(o, buf);
+        pt_buf_printf(buf, ": %s\n", o->unknown ? "unknown" : o->answer.found ? words[kind].yes : words[kind].no);
+    }
+    for (uint32_t i = 0; i < o->answer.firing_count; i++) {
         pt_buf_puts(buf, "  ");
-        pt_style_clean(buf, name, strlen(name));
+        put_clean(buf, o->net->transitions[o->answer.firings[i]].name);
         pt_buf_puts(buf, "\n");
     }
-    pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events, %llu of them cut-offs%s%s\n",
-                  net->place_count, net->transition_count, (unsigned long long)answer->events,
-                  (unsigned long long)answer->cutoffs, unknown ? "; " : "", unknown ? answer->limit.message : "");
+    if (kind == PT_ASK_DEADLOCK && o->answer.found) {
+        pt_buf_puts(buf, "marked then:");
+        for (uint32_t p = 0; p < o->net->place_count; p++) {
+            if (o->answer.marked[p]) {
+                pt_buf_puts(buf, " ");
+                put_clean(buf, o->net->places[p].name);
+            }
+        }
+        pt_buf_puts(buf, "\n");
+    }
+    pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events", o->net->place_count,
+                  o->net->transition_count, (unsigned long long)o->answer.events);
+    if (o->answer.histories != o->answer.events)
+        pt_buf_printf(buf, " with %llu histories", (unsigned long long)o->answer.histories);
+    pt_buf_printf(buf, ", %llu of them cut-offs%s%s\n", (unsigned long long)o->answer.cutoffs, o->unknown ? "; " : "",
+                  o->unknown ? o->why : "");
 }
 
-static int print(const struct pt_net_request *request, const struct pt_net *net, const struct places *places,
-                 const struct pt_answer *answer, uint64_t started)
+static int print(const struct outcome *o, uint64_t started)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
-    if (request->json)
-        put_json(net, places, answer, (double)(pt_progress_now() - started) / 1e9, &buf);
-    else if (!request->quiet)
-        put_text(net, places, answer, &buf);
+    if (o->request->json)
+        put_json(o, (double)(pt_progress_now() - started) / 1e9, &buf);
+    else if (!o->request->quiet)
+        put_text(o, &buf);
     bool ok = pt_output(&buf);
     pt_buf_release(&buf);
     if (!ok)
         return PT_EXIT_BAD;
-    return answer->coverable ? PT_EXIT_VIOLATED : answer->limit.status != PT_OK ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+    return o->answer.found ? PT_EXIT_VIOLATED : o->unknown ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
 }
 
 /* Names that are missing are made up, so that everything can be named in what is printed. */
@@ -211,12 +267,45 @@ static void name_all(struct pt_net *net)
     pt_buf_release(&label);
 }
 
+/* Asks and prints. `places` are taken over. `hidden`: why no deadlock found is none proved; NULL: it is. */
+static int answer(const struct pt_net_request *request, struct pt_net *net, struct places places, const char *hidden,
+                  uint64_t started)
+{
+    struct outcome o = {.request = request, .net = net, .places = places};
+    struct pt_progress progress;
+    struct pt_err err;
+    int exit = PT_EXIT_BAD;
+    pt_progress_init(&progress, !request->quiet);
+    struct pt_question question = {.kind = request->kind,
+                                   .places = places.items,
+                                   .place_count = places.count,
+                                   .plain = request->plain,
+                                   .event_limit = request->event_limit,
+                                   .memory_limit = request->memory_limit,
+                                   .progress = pt_progress_events,
+                                   .progress_context = &progress};
+    enum pt_status status = pt_net_ask(net, &question, &o.answer, &err);
+    pt_progress_clear(&progress);
+    if (status != PT_OK) {
+        const struct pt_err bare = err;
+        if (!err.file[0])
+            (void)pt_err_at(&err, status, request->file, 0, 0, "%s", bare.message);
+        pt_diag_error(&err);
+    } else {
+        o.why = o.answer.limit.status != PT_OK ? o.answer.limit.message : hidden;
+        o.unknown = o.why && !o.answer.found;
+        exit = print(&o, started);
+        pt_answer_release(&o.answer);
+    }
+    free(places.items);
+    return exit;
+}
+
 int pt_model_net(const struct pt_net_request *request)
 {
     uint64_t started = pt_progress_now();
     struct pt_net net;
     struct places places = {0};
-    struct pt_answer answer;
     struct pt_err err;
     int exit = PT_EXIT_BAD;
     pt_net_init(&net);
@@ -228,28 +317,39 @@ int pt_model_net(const struct pt_net_request *request)
     if (status == PT_OK)
         status = pt_model_export(&net, &request->exports, &err);
     if (status == PT_OK) {
-        struct pt_progress progress;
-        pt_progress_init(&progress, !request->quiet);
-        struct pt_question question = {.places = places.items,
-                                       .place_count = places.count,
-                                       .event_limit = request->event_limit,
-                                       .memory_limit = request->memory_limit,
-                                       .progress = pt_progress_events,
-                                       .progress_context = &progress};
-        status = pt_net_cover(&net, &question, &answer, &err);
-        pt_progress_clear(&progress);
-        if (status != PT_OK && !err.file[0]) {
-            const struct pt_err bare = err;
-            (void)pt_err_at(&err, status, request->file, 0, 0, "%s", bare.message);
-        }
-    }
-    if (status != PT_OK) {
-        pt_diag_error(&err);
+        exit = answer(request, &net, places, NULL, started);
     } else {
-        exit = print(request, &net, &places, &answer, started);
-        free(answer.firings);
+        free(places.items);
+        pt_diag_error(&err);
     }
-    free(places.items);
     pt_net_release(&net);
+    return exit;
+}
+
+int pt_model_ask(const struct pt_net_request *request, const struct pt_program *program, bool hides)
+{
+    uint64_t started = pt_progress_now();
+    struct pt_model model;
+    struct places places = {0};
+    struct pt_err err;
+    int exit = PT_EXIT_BAD;
+    const char *hidden = NULL;
+    pt_model_init(&model);
+    pt_model_build(program, (struct pt_model_options){.names = true}, &model);
+    enum pt_status status = PT_OK;
+    if (request->kind == PT_ASK_DEADLOCK) { /* a program that has ended is dead, too, and that is no deadlock */
+        places.items = pt_model_waiting(program, &places.count);
+        hidden =
+            hides ? "none was found, but branches on values that one thread alone sees are not in the model" : NULL;
+    } else {
+        status = find_places(&model.net, request, &places, &err);
+    }
+    if (status == PT_OK) {
+        exit = answer(request, &model.net, places, hidden, started);
+    } else {
+        free(places.items);
+        pt_diag_error(&err);
+    }
+    pt_model_release(&model);
     return exit;
 }

@@ -139,6 +139,7 @@ void pt_model_json(const struct pt_model_reported *reported, bool all, const str
     pt_json_open(&json, "unfolding", '{');
     pt_json_uint(&json, "conditions", result->conditions);
     pt_json_uint(&json, "events", result->events);
+    pt_json_uint(&json, "histories", result->histories);
     pt_json_uint(&json, "cutoffs", result->cutoffs);
     pt_json_close(&json, '}');
     pt_report_json_suppressions(&reported->suppressions, &json);

@@ -1,0 +1,225 @@
+/*
+ * Cuts, markings and cut-offs. The cut of an event, the conditions that its history leaves, is kept for every event
+ * that is extended. That of a new one is the cut of its newest cause, changed by what other causes' histories have
+ * beyond that one's: so it costs the size of a cut and of the difference, not of a history.
+ *
+ * With the tokens go the marks of reads: of each condition in the cut, the latest reads in the history. A mark goes
+ * when its condition does, or when a later read of the same condition, with the former in its history, stands for it.
+ *
+ * Markings are compared by a 64-bit sum of hashes first and exactly on a hit, so a collision can cost a cut-off but not
+ * a wrong answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/unfold_impl.h"
+
+static void stamp_all(struct unfolder *un, const uint32_t *conditions, uint32_t count, uint32_t stamp)
+{
+    for (uint32_t i = 0; i < count; i++)
+        un->condition_stamp[conditions[i]] = stamp;
+}
+
+/* Adds to the cut what an event's history leaves, or what the event makes: tokens, or marks, that are not stamped.
+ * Tokens with the stamp after that are the new event's, and not left either; reads of these are. */
+static void add_left(struct unfolder *un, uint32_t start, uint32_t count, bool from_cut, uint32_t stamp)
+{
+    const struct pt_unfolding *u = un->u;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t c = from_cut ? un->cuts.items[start + i] : start + i, read = u->condition_read[c];
+        if (un->condition_stamp[c] < stamp && (read == PT_NONE || un->condition_stamp[read] != stamp))
+            pt_list_add(&un->cuts, c);
+    }
+}
+
+struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)
+{
+    const struct pt_unfolding *u = un->u;
+    struct extended cut = {.cut = un->cuts.count};
+    uint32_t newest = 0, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
+    for (uint32_t i = 1; i < count; i++) {
+        if (u->condition_event[pre[i]] > u->condition_event[pre[newest]])
+            newest = i;
+    }
+    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
+    stamp_all(un, pre, pt_net_consumed(un->net, transition), own);
+    for (uint32_t i = 0; i < un->only_second.count; i++) {
+        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+        stamp_all(un, u->pre + e->pre_start, pt_net_consumed(un->net, e->transition), stamp);
+        stamp_all(un, u->over + e->over_start, e->over_count, stamp);
+    }
+    const struct extended *base = &un->extended[u->condition_event[pre[newest]]];
+    add_left(un, base->cut, base->token_count, true, stamp);
+    for (uint32_t i = 0; i < un->only_second.count; i++) {
+        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+        add_left(un, e->post_start, pt_net_made(un->net, e->transition), false, stamp);
+    }
+    cut.token_count = un->cuts.count - cut.cut;
+    add_left(un, base->cut + base->token_count, base->mark_count, true, stamp);
+    for (uint32_t i = 0; i < un->only_second.count; i++) {
+        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+        uint32_t made = pt_net_made(un->net, e->transition);
+        add_left(un, e->post_start + made, e->post_count - made, false, stamp);
+    }
+    cut.mark_count = un->cuts.count - cut.cut - cut.token_count;
+    return cut;
+}
+
+/* --- Markings -------------------------------------------------------------------------------------------------- */
+
+/* The label of what an event makes at a place, as one number. */
+static uint64_t label(const struct unfolder *un, uint32_t place, uint8_t colour, uint32_t tag)
+{
+    return un->options->coloured && colour ? ((uint64_t)tag * 4 + colour) << 32 | place : place;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A candidate and what it takes; of an event that is there, its cut has all. */
+struct fresh {
+    const struct candidate *c;
+    const uint32_t *pre;
+};
+
+static const uint64_t READ_LABEL = (uint64_t)1 << 63;
+
+/*
+ * The colours of reads: of each place in the cut, the strongest of those that have read it, for that is all that the
+ * next one to consume it can see. They are part of the marking, as the tokens of readers are in the paper's net.
+ */
+static uint32_t add_read_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
+                                uint64_t *labels)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t count = 0, kept = 0, consumed = fresh ? pt_net_consumed(un->net, fresh->c->transition) : 0;
+    for (uint32_t i = 0; i < cut->mark_count; i++) {
+        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i], read = u->condition_read[mark];
+        const struct pt_unfold_event *e = &u->events[u->condition_event[mark]];
+        bool gone = e->colour == PT_ACHROMATIC;
+        for (uint32_t k = 0; k < consumed && !gone; k++)
+            gone = fresh->pre[k] == read;
+        if (!gone)
+            labels[count++] = READ_LABEL | label(un, u->condition_place[read], e->colour, e->tag);
+    }
+    for (uint32_t i = 0; fresh && fresh->c->colour && i < un->net->transitions[fresh->c->transition].read_count; i++)
+        labels[count++] =
+            READ_LABEL | label(un, u->condition_place[fresh->pre[consumed + i]], fresh->c->colour, fresh->c->tag);
+    /* There is one tag in a history, so colours decide; of one place the last in this order is the strongest. */
+    qsort(labels, count, sizeof *labels, compare_labels);
+    for (uint32_t i = 0; i < count; i++) {
+        bool stronger = false;
+        for (uint32_t k = i + 1; k < count && !stronger; k++)
+            stronger = (uint32_t)labels[k] == (uint32_t)labels[i];
+        if (!stronger)
+            labels[kept++] = labels[i];
+    }
+    return kept;
+}
+
+/* The labels of a cut and, unless `fresh` is NULL, of what the candidate makes and reads; in an order that is theirs
+ * alone. */
+static uint64_t *make_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
+                             uint32_t *ret_count)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t made = fresh ? pt_net_made(un->net, fresh->c->transition) : 0, count = 0;
+    uint32_t reads = fresh ? un->net->transitions[fresh->c->transition].read_count : 0;
+    uint64_t *labels = pt_xmalloc(((size_t)cut->token_count + made + cut->mark_count + reads + 1) * sizeof *labels);
+    for (uint32_t i = 0; i < cut->token_count; i++) {
+        uint32_t token = un->cuts.items[cut->cut + i];
+        const struct pt_unfold_event *e = &u->events[u->condition_event[token]];
+        labels[count++] = label(un, u->condition_place[token], e->colour, e->tag);
+    }
+    for (uint32_t i = 0; i < made; i++)
+        labels[count++] = label(un, pt_net_post(un->net, fresh->c->transition)[i], fresh->c->colour, fresh->c->tag);
+    qsort(labels, count, sizeof *labels, compare_labels);
+    *ret_count = count + add_read_labels(un, cut, fresh, labels + count);
+    return labels;
+}
+
+static bool is_coloured_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                               const struct extended *cut, uint32_t event)
+{
+    struct fresh fresh = {c, pre};
+    uint32_t count, known_count;
+    uint64_t *labels = make_labels(un, cut, &fresh, &count), hash = c->marking;
+    for (uint32_t i = 0; i < count; i++)
+        hash += labels[i] & READ_LABEL ? pt_mix64(labels[i]) : 0;
+    uint32_t *known = pt_map64_at(&un->markings, hash);
+    bool same = false;
+    if (*known == PT_NONE) {
+        *known = event;
+    } else {
+        uint64_t *known_labels = make_labels(un, &un->extended[*known], NULL, &known_count);
+        same = count == known_count && memcmp(labels, known_labels, count * sizeof *labels) == 0;
+        free(known_labels);
+    }
+    free(labels);
+    return same;
+}
+
+/* Stamps the places that a candidate marks; returns their number. */
+static uint32_t stamp_places(struct unfolder *un, const struct candidate *c, const struct extended *cut, uint32_t stamp)
+{
+    uint32_t made = pt_net_made(un->net, c->transition);
+    for (uint32_t i = 0; i < cut->token_count; i++)
+        un->label_stamp[un->u->condition_place[un->cuts.items[cut->cut + i]]] = stamp;
+    for (uint32_t i = 0; i < made; i++)
+        un->label_stamp[pt_net_post(un->net, c->transition)[i]] = stamp;
+    return cut->token_count + made;
+}
+
+/* Whether an event marks exactly the stamped places. */
+static bool marks_stamped(const struct unfolder *un, uint32_t event, uint32_t stamp, uint32_t count)
+{
+    const struct extended *x = &un->extended[event];
+    for (uint32_t i = 0; i < x->token_count; i++) {
+        if (un->label_stamp[un->u->condition_place[un->cuts.items[x->cut + i]]] != stamp)
+            return false;
+    }
+    return x->token_count == count;
+}
+
+/* Whether the marking is reached by an event with a smaller history, but for one token that could do more there. */
+static bool is_covered(struct unfolder *un, const struct candidate *c, const struct extended *cut)
+{
+    uint32_t made = pt_net_made(un->net, c->transition);
+    for (uint32_t i = 0; i < cut->token_count + made; i++) {
+        uint32_t place = i < cut->token_count ? un->u->condition_place[un->cuts.items[cut->cut + i]]
+                                              : pt_net_post(un->net, c->transition)[i - cut->token_count];
+        uint32_t restart = un->options->restart[place];
+        if (restart == PT_NONE)
+            continue;
+        uint64_t hash = c->marking - pt_unfold_label_hash(un, place, PT_ACHROMATIC, PT_NONE) +
+                        pt_unfold_label_hash(un, restart, PT_ACHROMATIC, PT_NONE);
+        uint32_t known = pt_map64_get(&un->markings, hash);
+        if (known == PT_NONE || un->u->events[known].size >= c->size)
+            continue;
+        uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
+        un->label_stamp[place] = 0;
+        un->label_stamp[restart] = stamp;
+        if (marks_stamped(un, known, stamp, count))
+            return true;
+    }
+    return false;
+}
+
+bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                         const struct extended *cut, uint32_t event)
+{
+    if (un->options->coloured)
+        return is_coloured_cutoff(un, c, pre, cut, event);
+    uint32_t known = pt_map64_get(&un->markings, c->marking);
+    if (known == PT_NONE) {
+        if (un->options->restart && is_covered(un, c, cut))
+            return true;
+        *pt_map64_at(&un->markings, c->marking) = event;
+        return false;
+    }
+    uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
+    return marks_stamped(un, known, stamp, count);
+}
