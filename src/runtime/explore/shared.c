@@ -1,6 +1,6 @@
 /*
  * Which memory several threads use, one of them writing: what is accessed there is a scheduling point from the next run
- * on. Of each granule of 8 bytes it is known who uses it, whether anybody has written it, and at which places; once a
+ * on. Of each granule of 4 bytes it is known who uses it, whether anybody has written it, and at which places; once a
  * second thread is among those who use it, and one has written it, all these places are met.
  *
  * What is done while a thread is alone does not count: it comes before or after all others. Memory that is allocated,
@@ -16,8 +16,10 @@
 #include "runtime/sys/sys.h"
 
 enum {
+    UNIT_BITS = 2, /* bytes in a granule: two neighbouring ints are two */
+    UNIT = 1 << UNIT_BITS,
     CHUNK_BITS = 16, /* bytes of the program's in a chunk */
-    CHUNK = 1 << (CHUNK_BITS - 3),
+    CHUNK = 1 << (CHUNK_BITS - UNIT_BITS),
     CHUNKS = 1 << 14,
     NODES = 1 << 20,
     SCAN = 64, /* places of one granule that are looked at */
@@ -126,24 +128,46 @@ static uint32_t own_number(void)
 void pt_shared_note(uintptr_t address, size_t size, bool write, uint32_t place)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, true);
         if (chunk)
-            note(&chunk[at >> 3 & (CHUNK - 1)], me, write, place);
+            note(&chunk[at >> UNIT_BITS & (CHUNK - 1)], me, write, place);
     }
     if (own.full)
         pt_explore_lost(PT_EXPLORE_LOST_PLACES, NULL);
 }
 
+static void forget_in_chunk(struct granule *chunk, uintptr_t from, uintptr_t to)
+{
+    memset(&chunk[from >> UNIT_BITS & (CHUNK - 1)], 0, sizeof *chunk * ((to - from) >> UNIT_BITS));
+}
+
+/* Of a stack few chunks are used, mostly: then those are looked at, not all that there could be. */
+static void forget_used(uintptr_t from, uintptr_t to)
+{
+    for (uint32_t i = 0; i < own.used; i++) {
+        uintptr_t begin = (own.index[own.taken[i]].chunk - 1) << CHUNK_BITS;
+        uintptr_t end = begin + ((uintptr_t)1 << CHUNK_BITS);
+        if (begin < to && end > from)
+            forget_in_chunk(own.room + (size_t)i * CHUNK, begin > from ? begin : from, end < to ? end : to);
+    }
+}
+
 void pt_shared_forget(uintptr_t from, uintptr_t to)
 {
-    for (uintptr_t at = from & ~(uintptr_t)7; at < to;) {
+    from &= ~(uintptr_t)(UNIT - 1);
+    to = (to + UNIT - 1) & ~(uintptr_t)(UNIT - 1);
+    if ((to - from) >> CHUNK_BITS >= own.used) {
+        forget_used(from, to);
+        return;
+    }
+    for (uintptr_t at = from; at < to;) {
         uintptr_t end = (at | (((uintptr_t)1 << CHUNK_BITS) - 1)) + 1;
         struct granule *chunk = chunk_of(at, false);
         if (end > to)
-            end = (to + 7) & ~(uintptr_t)7;
+            end = to;
         if (chunk)
-            memset(&chunk[at >> 3 & (CHUNK - 1)], 0, sizeof *chunk * ((end - at) >> 3));
+            forget_in_chunk(chunk, at, end);
         at = end;
     }
 }
@@ -161,9 +185,9 @@ static bool is_anothers(const struct granule *granule, uint32_t me)
 bool pt_shared_is_used(uintptr_t address, size_t size)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, false);
-        if (chunk && is_anothers(&chunk[at >> 3 & (CHUNK - 1)], me))
+        if (chunk && is_anothers(&chunk[at >> UNIT_BITS & (CHUNK - 1)], me))
             return true;
     }
     return false;
@@ -173,9 +197,9 @@ bool pt_shared_is_used(uintptr_t address, size_t size)
 void pt_shared_free(uintptr_t address, size_t size)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, false);
-        struct granule *granule = chunk ? &chunk[at >> 3 & (CHUNK - 1)] : NULL;
+        struct granule *granule = chunk ? &chunk[at >> UNIT_BITS & (CHUNK - 1)] : NULL;
         if (!granule || !granule->who)
             continue;
         note(granule, me, true, 0);
