@@ -18,7 +18,7 @@ static int start_with_readings(void **state)
     }
     play(0);
     tick();
-    access_count = 0;
+    forget_accesses();
     uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE);
     assert_true(word & PT_SHADOW_FINE);
     assert_int_equal(pt_fines[pt_shadow_access(word)].readers, 6);

@@ -64,7 +64,9 @@ struct pt_explore_run {
     uint64_t writes, unlocks;
     uint64_t in_row; /* steps that `current` has taken, one after the other */
     uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
+    uint64_t idled;  /* the same, whoever could */
     uint64_t clock, clock_began;
+    uint64_t clock_reads, clock_read_in; /* how often it was read in this stretch */
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
     uint32_t token_count;
     struct pt_explore_set used; /* slots of threads that have not ended */

@@ -22,13 +22,14 @@ enum {
     CHUNK = 1 << (CHUNK_BITS - UNIT_BITS),
     CHUNKS = 1 << 14,
     NODES = 1 << 20,
+    LISTS = 2 * NODES,
     SCAN = 64, /* places of one granule that are looked at */
 };
 enum { MANY = 0xffffff, WRITTEN = 1 << 24, SHARED = 1 << 25 };
 
 struct granule {
     uint32_t who;   /* MANY, or 1 + number of the only thread; 0: nobody; WRITTEN, SHARED */
-    uint32_t nodes; /* places: first of a list, 0: none */
+    uint32_t nodes; /* places: a list, the last one first, 0: none */
 };
 static struct {
     struct granule *room; /* of CHUNKS chunks */
@@ -38,9 +39,11 @@ static struct {
         uint32_t at;
     } index[2 * CHUNKS];
     uint32_t taken[CHUNKS]; /* places in it */
+    /* lists with the same places in the same order are one: there are few, however much memory is used */
     struct node {
         uint32_t place, next;
     } * nodes;
+    uint32_t *lists; /* of LISTS: nodes by what they hold; 0: none */
     uint32_t node_count;
     bool full;
 } own;
@@ -49,8 +52,28 @@ bool pt_shared_start(void)
 {
     own.room = pt_sys_reserve(sizeof *own.room * CHUNK * CHUNKS);
     own.nodes = pt_sys_reserve(sizeof *own.nodes * NODES);
+    own.lists = pt_sys_reserve(sizeof *own.lists * LISTS);
     own.node_count = 1;
-    return own.room && own.nodes;
+    return own.room && own.nodes && own.lists;
+}
+
+/* Where that node is, or would be. */
+static uint32_t *list_entry(struct node node)
+{
+    uint64_t at = pt_mix64((uint64_t)node.place << 32 | node.next) % LISTS;
+    for (;; at = (at + 1) % LISTS) {
+        uint32_t known = own.lists[at];
+        if (!known || (own.nodes[known].place == node.place && own.nodes[known].next == node.next))
+            return &own.lists[at];
+    }
+}
+
+/* The last one first, so that no chain of entries is cut. */
+static void forget_lists(void)
+{
+    for (uint32_t i = own.node_count; i-- > 1;)
+        *list_entry(own.nodes[i]) = 0;
+    own.node_count = 1;
 }
 
 void pt_shared_reset(void)
@@ -61,7 +84,7 @@ void pt_shared_reset(void)
     for (uint32_t i = 0; i < own.used; i++)
         own.index[own.taken[i]].chunk = 0;
     own.used = 0;
-    own.node_count = 1;
+    forget_lists();
 }
 
 /* NULL: there is none, or no room for it. */
@@ -91,12 +114,16 @@ static void note_place(struct granule *granule, uint32_t place)
     for (uint32_t at = granule->nodes; at && seen < SCAN; at = own.nodes[at].next, seen++)
         if (own.nodes[at].place == place)
             return;
-    if (own.node_count == NODES) {
+    uint32_t *list = list_entry((struct node){place, granule->nodes});
+    if (!*list && own.node_count == NODES) {
         own.full = true;
         return;
     }
-    own.nodes[own.node_count] = (struct node){place, granule->nodes};
-    granule->nodes = own.node_count++;
+    if (!*list) {
+        own.nodes[own.node_count] = (struct node){place, granule->nodes};
+        *list = own.node_count++;
+    }
+    granule->nodes = *list;
 }
 
 static void meet_all(struct granule *granule)
