@@ -28,7 +28,7 @@ struct pt_explore_slot {
     uint32_t quiet;      /* accesses since its last point */
     /* spinning: reads since its last write */
     uint64_t reads[PT_EXPLORE_READS];
-    uint32_t read_count, repeats;
+    uint32_t read_count, repeats, loop_at; /* loop_at: the read that is repeated */
     bool spins, tries; /* tries: what it repeats includes failed attempts, so that an unlock counts */
     uint64_t seen_writes, seen_unlocks;
 };

@@ -22,7 +22,7 @@ enum {
     CHUNK = 1 << (CHUNK_BITS - UNIT_BITS),
     CHUNKS = 1 << 14,
     NODES = 1 << 20,
-    LISTS = 2 * NODES,
+    LISTS = 1 << 14,
     SCAN = 64, /* places of one granule that are looked at */
 };
 enum { MANY = 0xffffff, WRITTEN = 1 << 24, SHARED = 1 << 25 };
@@ -41,9 +41,9 @@ static struct {
     uint32_t taken[CHUNKS]; /* places in it */
     /* lists with the same places in the same order are one: there are few, however much memory is used */
     struct node {
-        uint32_t place, next;
+        uint32_t place, next, same; /* same: the next in its bucket */
     } * nodes;
-    uint32_t *lists; /* of LISTS: nodes by what they hold; 0: none */
+    uint32_t lists[LISTS]; /* nodes by what they hold; 0: none */
     uint32_t node_count;
     bool full;
 } own;
@@ -52,27 +52,33 @@ bool pt_shared_start(void)
 {
     own.room = pt_sys_reserve(sizeof *own.room * CHUNK * CHUNKS);
     own.nodes = pt_sys_reserve(sizeof *own.nodes * NODES);
-    own.lists = pt_sys_reserve(sizeof *own.lists * LISTS);
     own.node_count = 1;
-    return own.room && own.nodes && own.lists;
+    return own.room && own.nodes;
 }
 
-/* Where that node is, or would be. */
-static uint32_t *list_entry(struct node node)
+/* Few buckets, so that a short run touches few pages. */
+static uint32_t *bucket_of(uint32_t place, uint32_t next)
 {
-    uint64_t at = pt_mix64((uint64_t)node.place << 32 | node.next) % LISTS;
-    for (;; at = (at + 1) % LISTS) {
-        uint32_t known = own.lists[at];
-        if (!known || (own.nodes[known].place == node.place && own.nodes[known].next == node.next))
-            return &own.lists[at];
-    }
+    return &own.lists[pt_mix64((uint64_t)place << 32 | next) % LISTS];
 }
 
-/* The last one first, so that no chain of entries is cut. */
+/* The list of a place and the places of another list; 0: there is no room for it. */
+static uint32_t list_of(uint32_t place, uint32_t next)
+{
+    uint32_t *bucket = bucket_of(place, next);
+    for (uint32_t at = *bucket; at; at = own.nodes[at].same)
+        if (own.nodes[at].place == place && own.nodes[at].next == next)
+            return at;
+    if (own.node_count == NODES)
+        return 0;
+    own.nodes[own.node_count] = (struct node){place, next, *bucket};
+    return *bucket = own.node_count++;
+}
+
 static void forget_lists(void)
 {
-    for (uint32_t i = own.node_count; i-- > 1;)
-        *list_entry(own.nodes[i]) = 0;
+    for (uint32_t i = 1; i < own.node_count; i++)
+        *bucket_of(own.nodes[i].place, own.nodes[i].next) = 0;
     own.node_count = 1;
 }
 
@@ -114,16 +120,11 @@ static void note_place(struct granule *granule, uint32_t place)
     for (uint32_t at = granule->nodes; at && seen < SCAN; at = own.nodes[at].next, seen++)
         if (own.nodes[at].place == place)
             return;
-    uint32_t *list = list_entry((struct node){place, granule->nodes});
-    if (!*list && own.node_count == NODES) {
+    uint32_t list = list_of(place, granule->nodes);
+    if (list)
+        granule->nodes = list;
+    else
         own.full = true;
-        return;
-    }
-    if (!*list) {
-        own.nodes[own.node_count] = (struct node){place, granule->nodes};
-        *list = own.node_count++;
-    }
-    granule->nodes = *list;
 }
 
 static void meet_all(struct granule *granule)
