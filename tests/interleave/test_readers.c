@@ -79,8 +79,11 @@ static void test_a_reading_and_a_collector(void **state)
     (void)state;
     record = pt_shadow_access(*pt_shadow_peek((uintptr_t)VARIABLE));
     is_read = false;
-    expect(pt_interleave(&(struct pt_interleave){
-        .threads = 2, .body = {collect_and_write, read_by_reading}, .enter = play, .check = check_collected}));
+    expect(pt_interleave(&(struct pt_interleave){.threads = 2,
+                                                 .body = {collect_and_write, read_by_reading},
+                                                 .begin = reset_variable,
+                                                 .enter = play,
+                                                 .check = check_collected}));
 }
 
 #ifndef PT_SEEDED
