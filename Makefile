@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 60
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install lint bench bench-real fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-explored check-browser check-sarif install lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -51,7 +51,7 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	@# that look at what programs do and find by themselves. What cc and cfront run is run by other suites as well.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt --skip wire --skip behaviour --skip stores --skip catalogue --skip race-programs --skip live-races \
 	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel \
-	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime
+	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols
 
 check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
 	@python3 tests/programs/run_rt.py build --valgrind
@@ -62,6 +62,11 @@ check-real: deps all ## build real programs, unmodified, and run them under load
 	@tests/real/fetch build/real $(REAL)
 	@tools/deps real
 	@tests/real/check_real.py build/bin/portent build/real
+
+check-explored: deps all ## run real programs under controlled schedules, a hundred of each
+	@tests/real/fetch build/real lmdb memcached pbzip2 libuv1
+	@tools/deps real
+	@tests/real/check_explored.py build/bin/portent build/real
 
 check-browser: deps all ## look at the HTML report with a headless Chromium
 	@tools/deps browser || true

@@ -295,7 +295,8 @@ enum pt_explore_end {
     PT_EXPLORE_LIVELOCK,  /* those that can go on only spin, for spin_limit steps */
     PT_EXPLORE_LIMIT,     /* step_limit */
     PT_EXPLORE_DIVERGED,  /* the prefix could not be followed (STRICT) */
-    PT_EXPLORE_REDUNDANT, /* all that can go on are in the sleep set: an equivalent run has been done */
+    PT_EXPLORE_REDUNDANT, /* all that can go on are in the sleep set, or spin: an equivalent run has been
+                             done */
     PT_EXPLORE_FULL,      /* a table of this file is: the run cannot be told whole */
     PT_EXPLORE_BODY,      /* the function of portent_explore_body has returned */
 };

@@ -243,11 +243,23 @@ static bool leaves_loop(enum pt_explore_kind kind)
            kind != PT_EXPLORE_SEM_TRY && pt_explore_kind_writes(kind);
 }
 
+/* It was given up after many turns of a loop of which only that it yields is known (runtime/explore/turn.c). */
+static bool ends_yielding(const struct exhaustive *x, const struct pt_explore_outcome *outcome)
+{
+    if (outcome->result.end != PT_EXPLORE_REDUNDANT || !outcome->step_count ||
+        outcome->result.spins < x->base.input.spin_limit)
+        return false;
+    const struct pt_explore_step *last = &outcome->steps[outcome->step_count - 1];
+    return (last->kind == PT_EXPLORE_YIELD || last->kind == PT_EXPLORE_SLEEP) && !(last->flags & PT_EXPLORE_SPUN);
+}
+
 /* What would make the answer wrong. */
 static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcome *outcome)
 {
     if (outcome->result.losses)
         miss(x, "control was lost");
+    if (ends_yielding(x, outcome))
+        miss(x, "a loop that yields was not seen to end");
     if (outcome->timed_out)
         miss(x, "a run took too long");
     if (outcome->result.end == PT_EXPLORE_LIMIT)

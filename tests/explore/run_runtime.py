@@ -82,6 +82,14 @@ def main():
         expect("a body that fails", ": ended status 6" in text and ": body status" in text, text)
         text, _ = drive(driver, "-n", "3", "-s", "random", body, options="races=1")
         expect("races are found, and the status is the program's", "found 1" in text, text)
+        text, summary = drive(driver, "-a", "-n", "10", "-s", "random", build(portent, "clock", out))
+        expect("a loop until time has passed ends, each time after as many turns", summary and summary[1] == summary[3] == 0 and "losses 0" in text, text)
+        text, summary = drive(driver, "-n", "5", "-s", "random", build(portent, "neighbours", out))
+        expect("neighbours are not shared", summary and summary[1] == 0 and text.count("fresh 0 ") == 5, text)
+        told = subprocess.run([portent, "explore", "--strategy", "exhaustive", "--run-timeout", "20s", "--", build(portent, "yields", out)],
+                              capture_output=True, encoding="utf-8", timeout=120, check=False)
+        expect("a loop that yields ends, and nothing is said of all schedules", told.returncode == 3 and
+               "none failed" in told.stdout and "not seen to end" in " ".join(told.stdout.split()), told.stdout + told.stderr)
         recording = str(out / "recording")
         text, _ = drive(driver, "-n", "1", "-s", "random", "-r", recording, str(out / "primitives"))
         checked = subprocess.run([portent, "check", "--races", recording], capture_output=True, encoding="utf-8")

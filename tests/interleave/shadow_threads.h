@@ -25,7 +25,7 @@
 enum { THREADS = PT_INTERLEAVE_THREADS, BLOCK = 1 << 15, BLOCKS = 9, IDS = 500, ACCESSES = 8 };
 
 static struct pt_shadow_self threads[THREADS];
-static unsigned current;
+static __thread unsigned current; /* all of a process's share it where they are coroutines */
 /* Where its leaf has a low number, since of each table there is but the beginning. */
 #define VARIABLE ((uint64_t *)(uintptr_t)(1 << PT_LEAF_BITS))
 
@@ -34,8 +34,8 @@ struct access {
     bool write;
     uint64_t value; /* read, or written */
 };
-static struct access accesses[ACCESSES];
-static unsigned access_count;
+static struct access accesses[THREADS][ACCESSES]; /* of each thread */
+static unsigned access_counts[THREADS];
 
 /* --- what the layers need of those below --- */
 
@@ -208,8 +208,14 @@ static void tick(void)
 
 static void note(bool write, uint64_t value)
 {
-    if (access_count < ACCESSES)
-        accesses[access_count++] = (struct access){current, pt_self->clock.events, write, value};
+    unsigned *count = &access_counts[current];
+    if (*count < ACCESSES)
+        accesses[current][(*count)++] = (struct access){current, pt_self->clock.events, write, value};
+}
+
+__attribute__((unused)) static void forget_accesses(void)
+{
+    memset(access_counts, 0, sizeof access_counts);
 }
 
 static uint32_t known_of(const struct pt_shadow_self *self, unsigned thread)
@@ -291,8 +297,10 @@ static const char *check(void)
     const struct pt_shadow_self *writer = &threads[last >> 32];
     if (word & PT_SHADOW_LOCKED)
         return "the granule is locked";
-    for (unsigned i = 0; i < access_count; i++) {
-        const struct access *a = &accesses[i];
+    for (unsigned i = 0; i < THREADS * ACCESSES; i++) {
+        const struct access *a = &accesses[i / ACCESSES][i % ACCESSES];
+        if (i % ACCESSES >= access_counts[i / ACCESSES])
+            continue;
         bool before = a->write ? a->value != last : a->value != last && a->thread != last >> 32;
         if (before && known_of(writer, a->thread) < a->events)
             return a->write ? "a write does not know of the write before it"
@@ -317,6 +325,10 @@ static void *map(void *at, size_t bytes)
 /* Every test begins as the program does, with its data as it was then. */
 static void begin_anew(void)
 {
+#ifdef PT_INTERLEAVE_ONCE /* there is but one, as it does */
+    map(VARIABLE, 4096);
+    return;
+#endif
     extern char __data_start[], _end[];
     static __thread void *pristine;
     size_t bytes = (size_t)(_end - __data_start);

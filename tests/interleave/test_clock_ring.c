@@ -25,7 +25,7 @@ static void remember(unsigned left)
         tick();
     for (unsigned i = left; i < 3; i++)
         tick();
-    access_count = 0;
+    forget_accesses();
 }
 
 static void go_around(void)

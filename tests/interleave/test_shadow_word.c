@@ -1,4 +1,5 @@
 /* The shadow word: threads that lock it by fast and slow paths at the same time. */
+#include "runtime/shadow/fast.h"
 #include "shadow_threads.h"
 
 static void load_twice(void)
@@ -17,6 +18,64 @@ static void load_store(void)
 {
     load();
     store();
+}
+
+/* The lock alone: what it protects, which is no atomic, is changed by one at a time. */
+static unsigned changes[THREADS];
+
+static void change(void)
+{
+    unsigned seen[THREADS];
+    memcpy(seen, changes, sizeof seen);
+    seen[current]++;
+    memcpy(changes, seen, sizeof seen);
+}
+
+static void lock_and_change(void)
+{
+    pt_shadow_word *word = pt_shadow_peek((uintptr_t)VARIABLE);
+    uint64_t seen = pt_granule_lock(word);
+    change();
+    pt_granule_unlock(word, seen);
+}
+
+static void lock_fast_and_change(void)
+{
+    pt_shadow_word *word = pt_shadow_peek((uintptr_t)VARIABLE);
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    bool locked = !(seen & PT_SHADOW_LOCKED) && pt_fast_lock(pt_self, word, seen);
+    if (locked) {
+        change();
+        pt_granule_unlock(word, seen);
+    }
+    pt_fast_leave(pt_self);
+    if (!locked)
+        lock_and_change();
+}
+
+static const char *check_changes(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (changes[i] != 1)
+            return "a change is lost";
+    return *pt_shadow_peek((uintptr_t)VARIABLE) & PT_SHADOW_LOCKED ? "the granule is locked" : NULL;
+}
+
+static void explore_changes(void (*a)(void), void (*b)(void))
+{
+    memset(changes, 0, sizeof changes);
+    expect(pt_interleave(&(struct pt_interleave){.threads = 2, .body = {a, b}, .enter = play, .check = check_changes}));
+}
+
+static void test_two_locks(void **state)
+{
+    (void)state;
+    explore_changes(lock_and_change, lock_and_change);
+}
+static void test_a_lock_and_a_fast_one(void **state)
+{
+    (void)state;
+    explore_changes(lock_and_change, lock_fast_and_change);
 }
 
 static void test_two_writers(void **state)
@@ -53,6 +112,8 @@ static void test_a_writer_and_two_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_two_locks, start),
+        cmocka_unit_test_setup(test_a_lock_and_a_fast_one, start),
         cmocka_unit_test_setup(test_two_writers, start),
         cmocka_unit_test_setup(test_writer_and_reader, start),
         cmocka_unit_test_setup(test_passed_clocks, start),

@@ -1,7 +1,8 @@
 /*
  * A load for lmdb, which has no program with threads of its own: lmdb_load FOLDER ROUNDS. One thread writes ROUNDS
- * transactions of a hundred keys; meanwhile two lines of threads, one after the other, read ranges: many threads, so that
- * slots in the table of readers are taken and given back all the time. Prints a checksum of what is there in the end.
+ * transactions of a hundred keys; meanwhile two lines of threads, one after the other, read ranges: many threads, so
+ * that slots in the table of readers are taken and given back all the time. Prints a checksum of what is there in the
+ * end.
  */
 #include <lmdb.h>
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /*
  * The virtual clock. It begins at the time that was asked for, moves by a little with each step, and jumps to the end
- * of a sleep or a time limit when a thread is taken that waited for that. Processor time and clocks of other processes
- * are the kernel's.
+ * of a sleep or a time limit when a thread is taken that waited for that. Whoever reads it again and again while nobody
+ * else runs waits for it in a loop: it moves with each such read, the more the longer that goes on. Processor time and
+ * clocks of other processes are the kernel's.
  *
  * Guarantee: the same schedule tells the same times, if the time of the beginning is given. Cost: none.
  */
@@ -14,6 +15,7 @@ void pt_explore_clock_start(void)
 {
     pt_run.clock = pt_run.input->clock ? pt_run.input->clock : pt_sys_wall();
     pt_run.clock_began = pt_run.clock;
+    pt_run.clock_reads = pt_run.clock_read_in = 0;
 }
 
 bool pt_explore_has_clock(void)
@@ -32,10 +34,24 @@ static bool is_monotonic(clockid_t clock)
            clock == CLOCK_BOOTTIME;
 }
 
+/* The first reads of a stretch cost nothing, as those of a program that notes times; a loop of a second ends after some
+ * thousand reads. */
+static void move_with_reads(void)
+{
+    enum { EACH = 256, MOST = 10, MICROSECOND = 1000 };
+    if (pt_run.clock_read_in != pt_run.result->taken_count)
+        pt_run.clock_reads = 0;
+    pt_run.clock_read_in = pt_run.result->taken_count;
+    uint64_t times = pt_run.clock_reads++ / EACH;
+    if (times)
+        pt_run.clock += (uint64_t)MICROSECOND << (times < MOST ? times : MOST);
+}
+
 bool pt_explore_clock(clockid_t clock, struct timespec *to)
 {
     if (!pt_explore_has_clock() || !(is_wall(clock) || is_monotonic(clock)))
         return false;
+    move_with_reads();
     uint64_t time = is_wall(clock) ? pt_run.clock : pt_run.clock - pt_run.clock_began + monotonic_at;
     to->tv_sec = (time_t)(time / second);
     to->tv_nsec = (long)(time % second);

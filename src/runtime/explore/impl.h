@@ -40,7 +40,7 @@ struct pt_explore_slot {
     uint32_t quiet;      /* accesses since its last point */
     /* spinning: reads since its last write */
     uint64_t reads[PT_EXPLORE_READS];
-    uint32_t read_count, repeats;
+    uint32_t read_count, repeats, loop_at; /* loop_at: the read that is repeated */
     bool spins, tries; /* tries: what it repeats includes failed attempts, so that an unlock counts */
     uint64_t seen_writes, seen_unlocks;
 };
@@ -77,7 +77,9 @@ struct pt_explore_run {
     uint64_t writes, unlocks;
     uint64_t in_row; /* steps that `current` has taken, one after the other */
     uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
+    uint64_t idled;  /* the same, whoever could */
     uint64_t clock, clock_began;
+    uint64_t clock_reads, clock_read_in; /* how often it was read in this stretch */
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
     uint32_t token_count;
     struct pt_explore_set used; /* slots of threads that have not ended */

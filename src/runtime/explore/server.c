@@ -90,7 +90,7 @@ static void begin_run(void)
                           PT_EXPLORE_AT(struct pt_explore_stretch, pt_run.file, prefix_offset),
                           PT_EXPLORE_AT(struct pt_explore_weight, pt_run.file, weights_offset));
     pt_run.slot_count = pt_run.unjoined = pt_run.away = pt_run.token_count = pt_run.leaving = 0;
-    pt_run.writes = pt_run.unlocks = pt_run.spun = 0;
+    pt_run.writes = pt_run.unlocks = pt_run.spun = pt_run.idled = 0;
     pt_run.used = (struct pt_explore_set){0};
     pt_explore_clock_start();
     pt_wait_start();

@@ -1,6 +1,6 @@
 /*
  * Which memory several threads use, one of them writing: what is accessed there is a scheduling point from the next run
- * on. Of each granule of 8 bytes it is known who uses it, whether anybody has written it, and at which places; once a
+ * on. Of each granule of 4 bytes it is known who uses it, whether anybody has written it, and at which places; once a
  * second thread is among those who use it, and one has written it, all these places are met.
  *
  * What is done while a thread is alone does not count: it comes before or after all others. Memory that is allocated,
@@ -16,17 +16,20 @@
 #include "runtime/sys/sys.h"
 
 enum {
+    UNIT_BITS = 2, /* bytes in a granule: two neighbouring ints are two */
+    UNIT = 1 << UNIT_BITS,
     CHUNK_BITS = 16, /* bytes of the program's in a chunk */
-    CHUNK = 1 << (CHUNK_BITS - 3),
+    CHUNK = 1 << (CHUNK_BITS - UNIT_BITS),
     CHUNKS = 1 << 14,
     NODES = 1 << 20,
+    LISTS = 1 << 14,
     SCAN = 64, /* places of one granule that are looked at */
 };
 enum { MANY = 0xffffff, WRITTEN = 1 << 24, SHARED = 1 << 25 };
 
 struct granule {
     uint32_t who;   /* MANY, or 1 + number of the only thread; 0: nobody; WRITTEN, SHARED */
-    uint32_t nodes; /* places: first of a list, 0: none */
+    uint32_t nodes; /* places: a list, the last one first, 0: none */
 };
 static struct {
     struct granule *room; /* of CHUNKS chunks */
@@ -36,9 +39,11 @@ static struct {
         uint32_t at;
     } index[2 * CHUNKS];
     uint32_t taken[CHUNKS]; /* places in it */
+    /* lists with the same places in the same order are one: there are few, however much memory is used */
     struct node {
-        uint32_t place, next;
+        uint32_t place, next, same; /* same: the next in its bucket */
     } * nodes;
+    uint32_t lists[LISTS]; /* nodes by what they hold; 0: none */
     uint32_t node_count;
     bool full;
 } own;
@@ -51,6 +56,32 @@ bool pt_shared_start(void)
     return own.room && own.nodes;
 }
 
+/* Few buckets, so that a short run touches few pages. */
+static uint32_t *bucket_of(uint32_t place, uint32_t next)
+{
+    return &own.lists[pt_mix64((uint64_t)place << 32 | next) % LISTS];
+}
+
+/* The list of a place and the places of another list; 0: there is no room for it. */
+static uint32_t list_of(uint32_t place, uint32_t next)
+{
+    uint32_t *bucket = bucket_of(place, next);
+    for (uint32_t at = *bucket; at; at = own.nodes[at].same)
+        if (own.nodes[at].place == place && own.nodes[at].next == next)
+            return at;
+    if (own.node_count == NODES)
+        return 0;
+    own.nodes[own.node_count] = (struct node){place, next, *bucket};
+    return *bucket = own.node_count++;
+}
+
+static void forget_lists(void)
+{
+    for (uint32_t i = 1; i < own.node_count; i++)
+        *bucket_of(own.nodes[i].place, own.nodes[i].next) = 0;
+    own.node_count = 1;
+}
+
 void pt_shared_reset(void)
 {
     if (!own.used)
@@ -59,7 +90,7 @@ void pt_shared_reset(void)
     for (uint32_t i = 0; i < own.used; i++)
         own.index[own.taken[i]].chunk = 0;
     own.used = 0;
-    own.node_count = 1;
+    forget_lists();
 }
 
 /* NULL: there is none, or no room for it. */
@@ -89,12 +120,11 @@ static void note_place(struct granule *granule, uint32_t place)
     for (uint32_t at = granule->nodes; at && seen < SCAN; at = own.nodes[at].next, seen++)
         if (own.nodes[at].place == place)
             return;
-    if (own.node_count == NODES) {
+    uint32_t list = list_of(place, granule->nodes);
+    if (list)
+        granule->nodes = list;
+    else
         own.full = true;
-        return;
-    }
-    own.nodes[own.node_count] = (struct node){place, granule->nodes};
-    granule->nodes = own.node_count++;
 }
 
 static void meet_all(struct granule *granule)
@@ -126,24 +156,46 @@ static uint32_t own_number(void)
 void pt_shared_note(uintptr_t address, size_t size, bool write, uint32_t place)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, true);
         if (chunk)
-            note(&chunk[at >> 3 & (CHUNK - 1)], me, write, place);
+            note(&chunk[at >> UNIT_BITS & (CHUNK - 1)], me, write, place);
     }
     if (own.full)
         pt_explore_lost(PT_EXPLORE_LOST_PLACES, NULL);
 }
 
+static void forget_in_chunk(struct granule *chunk, uintptr_t from, uintptr_t to)
+{
+    memset(&chunk[from >> UNIT_BITS & (CHUNK - 1)], 0, sizeof *chunk * ((to - from) >> UNIT_BITS));
+}
+
+/* Of a stack few chunks are used, mostly: then those are looked at, not all that there could be. */
+static void forget_used(uintptr_t from, uintptr_t to)
+{
+    for (uint32_t i = 0; i < own.used; i++) {
+        uintptr_t begin = (own.index[own.taken[i]].chunk - 1) << CHUNK_BITS;
+        uintptr_t end = begin + ((uintptr_t)1 << CHUNK_BITS);
+        if (begin < to && end > from)
+            forget_in_chunk(own.room + (size_t)i * CHUNK, begin > from ? begin : from, end < to ? end : to);
+    }
+}
+
 void pt_shared_forget(uintptr_t from, uintptr_t to)
 {
-    for (uintptr_t at = from & ~(uintptr_t)7; at < to;) {
+    from &= ~(uintptr_t)(UNIT - 1);
+    to = (to + UNIT - 1) & ~(uintptr_t)(UNIT - 1);
+    if ((to - from) >> CHUNK_BITS >= own.used) {
+        forget_used(from, to);
+        return;
+    }
+    for (uintptr_t at = from; at < to;) {
         uintptr_t end = (at | (((uintptr_t)1 << CHUNK_BITS) - 1)) + 1;
         struct granule *chunk = chunk_of(at, false);
         if (end > to)
-            end = (to + 7) & ~(uintptr_t)7;
+            end = to;
         if (chunk)
-            memset(&chunk[at >> 3 & (CHUNK - 1)], 0, sizeof *chunk * ((end - at) >> 3));
+            forget_in_chunk(chunk, at, end);
         at = end;
     }
 }
@@ -161,9 +213,9 @@ static bool is_anothers(const struct granule *granule, uint32_t me)
 bool pt_shared_is_used(uintptr_t address, size_t size)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, false);
-        if (chunk && is_anothers(&chunk[at >> 3 & (CHUNK - 1)], me))
+        if (chunk && is_anothers(&chunk[at >> UNIT_BITS & (CHUNK - 1)], me))
             return true;
     }
     return false;
@@ -173,9 +225,9 @@ bool pt_shared_is_used(uintptr_t address, size_t size)
 void pt_shared_free(uintptr_t address, size_t size)
 {
     uint32_t me = own_number();
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8) {
+    for (uintptr_t at = address & ~(uintptr_t)(UNIT - 1); at < address + size; at += UNIT) {
         struct granule *chunk = chunk_of(at, false);
-        struct granule *granule = chunk ? &chunk[at >> 3 & (CHUNK - 1)] : NULL;
+        struct granule *granule = chunk ? &chunk[at >> UNIT_BITS & (CHUNK - 1)] : NULL;
         if (!granule || !granule->who)
             continue;
         note(granule, me, true, 0);

@@ -17,22 +17,28 @@ static void forget(struct pt_explore_slot *self)
     self->spins = self->tries = false;
 }
 
-static bool is_known(const struct pt_explore_slot *self, uint64_t read)
+/* Its place among the last reads, or PT_EXPLORE_READS. */
+static uint32_t find_read(const struct pt_explore_slot *self, uint64_t read)
 {
     uint32_t count = self->read_count < PT_EXPLORE_READS ? self->read_count : PT_EXPLORE_READS;
     for (uint32_t i = 0; i < count; i++)
         if (self->reads[i] == read)
-            return true;
-    return false;
+            return i;
+    return PT_EXPLORE_READS;
 }
 
-/* Each turn of the loop repeats all reads of the one before: the first of them counts the turns. */
+/* Each turn of the loop repeats all reads of the one before: the first that is repeated counts the turns, until there
+ * is one that was not there before. What was read before the loop does not count. */
 static void note_read(struct pt_explore_slot *self, uint64_t read)
 {
-    if (!is_known(self, read))
+    uint32_t at = find_read(self, read);
+    if (at == PT_EXPLORE_READS) {
         self->reads[self->read_count++ % PT_EXPLORE_READS] = read;
-    else if (self->reads[0] == read || self->read_count > PT_EXPLORE_READS)
+        self->repeats = 0;
+    } else if (!self->repeats || self->loop_at == at) {
+        self->loop_at = at;
         self->repeats++;
+    }
     self->spins = self->repeats >= REPEATS;
     self->seen_writes = pt_run.writes;
     self->seen_unlocks = pt_run.unlocks;

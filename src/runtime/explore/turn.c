@@ -76,12 +76,27 @@ static bool can_anyone_else(void)
     return false;
 }
 
-/* Threads that only spin while nobody else can go on are stuck in the end. */
+static bool is_anyone_asleep(void)
+{
+    for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
+        if (pt_run.enabled.words[i] & pt_run.picker.sleep.words[i])
+            return true;
+    return false;
+}
+
+/* Threads that only spin while nobody else can go on are stuck in the end. Those that spin while whoever could end that
+ * is in the sleep set never get on in this run: what comes after one of these was explored, and turns of a loop that
+ * have no effect make no other order. Some more turns are made, to see whether the loop ends by itself; many, where
+ * nothing but yielding is seen of it. */
 static void count_spins(uint32_t slot)
 {
+    enum { ENOUGH = 30 };
     uint32_t limit = pt_run.input->spin_limit ? pt_run.input->spin_limit : 10000;
     bool idle = is_idle(slot);
     pt_run.result->spins += idle;
+    pt_run.idled = idle ? pt_run.idled + 1 : 0;
+    if (pt_run.idled > (pt_explore_spins(slot) ? ENOUGH : limit) && !pt_run.picker.forced && is_anyone_asleep())
+        pt_end(PT_EXPLORE_REDUNDANT);
     if (idle ? can_anyone_else() : pt_explore_kind_writes(pt_run.next[slot].kind))
         pt_run.spun = 0;
     else if (idle && ++pt_run.spun > limit)
