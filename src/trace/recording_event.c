@@ -177,7 +177,7 @@ static bool take_known_lock(struct rec_maker *r, const struct rec_log *log)
                              .object = cell->object,
                              .loc = shape->loc,
                              .stack = shape->stack};
-    chan_take_lock(r->decoder, event, log->thread);
+    chan_take_lock(r->decoder, event, log->thread, false);
     return true;
 }
 

@@ -237,7 +237,10 @@ void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const s
 void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
 {
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind, .marks = marks_of(thread, kind), .site = site, .address = address};
+    struct event event = {.kind = kind,
+                          .marks = marks_of(thread, kind) | (thread->shadow.tries ? PT_MARK_TRIES : 0),
+                          .site = site,
+                          .address = address};
     bool is_new;
     if (!prepare(thread))
         return;
