@@ -1,6 +1,6 @@
 /*
- * The log of one thread in a recording (core/recording.h): pieces are put together from their chunks, and read event by
- * event.
+ * The log of one thread in a recording (core/recording.h): pieces are put together from their chunks, as these come,
+ * and read event by event.
  *
  * Guarantee: whatever the bytes are, reading stays within them; a log that makes no sense ends there, and says so.
  * Cost: linear; memory for one piece and its shapes.
@@ -18,6 +18,21 @@ void rec_log_release(struct rec_log *log)
     log->shapes = NULL;
     log->cap = log->shape_cap = 0;
     log->len = log->pos = 0;
+    log->begun = false;
+}
+
+void rec_log_split(struct rec_log *log)
+{
+    uint8_t *bytes = log->bytes ? pt_xmalloc(log->cap) : NULL;
+    struct rec_known *shapes = log->shapes ? pt_xmalloc(log->shape_cap * sizeof *shapes) : NULL;
+    if (bytes)
+        memcpy(bytes, log->bytes, log->len);
+    if (shapes)
+        memcpy(shapes, log->shapes, log->shape_count * sizeof *shapes);
+    if (bytes && log->event.raw)
+        log->event.raw = bytes + (log->event.raw - log->bytes);
+    log->bytes = bytes;
+    log->shapes = shapes;
 }
 
 /* One chunk behind the others of its piece. */
@@ -35,18 +50,22 @@ static bool unpack(struct rec_log *log, const struct rec_part *part)
     return true;
 }
 
-static bool open_piece(struct rec_log *log)
+/* The next part, behind what there is of its piece, or as the beginning of another. Parts end where events do. */
+static bool open_part(struct rec_log *log)
 {
     if (log->next_part == log->part_count)
         return false;
-    const struct rec_part *first = &log->parts[log->next_part];
-    log->len = log->pos = 0;
-    log->shape_count = log->last = log->last_stack = 0;
-    log->address = 0;
-    log->damaged = first->stamp < log->stamp;
-    log->stamp = first->stamp;
-    while (!log->damaged && log->next_part < log->part_count && log->parts[log->next_part].piece == first->piece)
-        log->damaged = !unpack(log, &log->parts[log->next_part++]);
+    const struct rec_part *part = &log->parts[log->next_part++];
+    if (!log->begun || part->piece != log->piece) {
+        log->len = log->pos = 0;
+        log->shape_count = log->last = log->last_stack = 0;
+        log->address = 0;
+        log->damaged = part->stamp < log->stamp;
+        log->stamp = part->stamp;
+        log->piece = part->piece;
+        log->begun = true;
+    }
+    log->damaged = log->damaged || !unpack(log, part);
     return !log->damaged;
 }
 
@@ -156,13 +175,14 @@ static bool take_event(struct rec_log *log)
 bool rec_log_next(struct rec_log *log)
 {
     while (!log->damaged && log->pos == log->len)
-        if (!open_piece(log))
+        if (!open_part(log))
             break;
     if (!log->damaged && log->pos < log->len) {
         log->damaged = !take_event(log);
         if (!log->damaged)
             return true;
     }
-    rec_log_release(log);
+    if (log->damaged || !log->grows || log->event.kind == PT_KIND_ENDED)
+        rec_log_release(log);
     return false;
 }

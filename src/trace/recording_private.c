@@ -1,6 +1,9 @@
 /*
  * Accesses that no analysis of races, deadlocks or properties can use: those of memory that one thread after the other
- * has had for itself. A look through the whole recording before the first event finds out which granules those are.
+ * has had for itself. A look through the whole recording before the first event finds out which granules those are; of
+ * a recording that is read while it is written, this look is over when the program is, and what was given before that
+ * stays: where accesses of private memory up to some moment of the run are there and later ones are not, all that is
+ * said below holds, since those that are there see each other.
  *
  * What is left out: plain accesses all of whose granules are *private*: whoever accesses one, or frees it, is the
  * thread that did so before, or has joined that one since; what the first thread does before it has started any other
@@ -97,7 +100,8 @@ static uint16_t owner_of(const struct rec_private *p, uint64_t thread)
 void rec_private_note(struct rec_private *p, const struct rec_event *event, uint32_t log)
 {
     uint16_t self = (uint16_t)(log + 1), other;
-    p->noted++;
+    if (!p->noted++)
+        p->first = log;
     if (!p->threads[log].forked && log != p->first)
         p->foreign = true;
     if (pt_kind_by(event->kind) == PT_BY_MEMORY && event->size) {
@@ -108,6 +112,7 @@ void rec_private_note(struct rec_private *p, const struct rec_event *event, uint
                                               p->noted}));
     } else if (event->kind == PT_KIND_FORK) {
         p->alone = false;
+        *pt_map64_at(&p->forked, event->address) = 1;
         if ((other = owner_of(p, event->address)))
             p->threads[other - 1].forked = true;
     } else if (event->kind == PT_KIND_JOIN && (other = owner_of(p, event->address))) {
@@ -158,18 +163,23 @@ static bool spread(struct rec_private *p, const struct rec_private_stretch *acce
     return true;
 }
 
-bool rec_private_begin(struct rec_private *p, const struct rec_log *logs, uint32_t log_count, bool alone)
+void rec_private_begin(struct rec_private *p, bool alone)
 {
     rec_private_clear(p);
-    if (log_count >= SHARED)
-        return false;
     pt_map64_init(&p->index);
     pt_map64_init(&p->log_of);
+    pt_map64_init(&p->forked);
     p->begun = true;
     p->alone = alone;
-    p->threads = pt_xcalloc((size_t)log_count + 1, sizeof *p->threads);
-    for (uint32_t i = 0; i < log_count; i++)
-        *pt_map64_at(&p->log_of, logs[i].thread) = i;
+}
+
+bool rec_private_log(struct rec_private *p, uint32_t log, uint32_t thread)
+{
+    if (log >= SHARED - 1)
+        return false;
+    PT_ROOM(p->threads, p->thread_cap, log);
+    p->threads[log].forked = pt_map64_get(&p->forked, thread) != PT_NONE;
+    *pt_map64_at(&p->log_of, thread) = log;
     return true;
 }
 
@@ -210,6 +220,7 @@ void rec_private_clear(struct rec_private *p)
     if (p->begun) {
         pt_map64_release(&p->index);
         pt_map64_release(&p->log_of);
+        pt_map64_release(&p->forked);
     }
     *p = empty;
 }
