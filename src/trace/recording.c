@@ -17,7 +17,7 @@
 #include "trace/channel_impl.h"
 #include "trace/recording_impl.h"
 
-static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '2', '\n'};
+static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '3', '\n'};
 
 enum { RECORD_BYTES = 1 << 16 };
 
@@ -29,6 +29,7 @@ static void *open_recording(const struct pt_source *source)
     r->maker.generation = 1;
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
+    rec_pages_begin(&r->memory, sizeof(uint64_t));
     return r;
 }
 
@@ -43,6 +44,7 @@ static void release_recording(void *state)
     rec_file_release(r);
     free(r->initials.items);
     rec_private_release(&r->private);
+    rec_pages_release(&r->memory);
     pt_map64_release(&r->log_of);
     free(r->logs);
     free(r->heap);
@@ -165,16 +167,17 @@ static void add_parts(struct recording *r, bool grows)
 /* One look through all that is left, as if it were read; then it is as before. */
 static void look_ahead(struct recording *r)
 {
-    struct recording before = {.logs = r->logs, .heap = r->heap, .heap_count = r->heap_count};
+    struct rec_log *logs = r->logs;
+    uint32_t *heap = r->heap, heap_count = r->heap_count;
     uint64_t damaged_from = r->damaged_from;
     bool dropped = r->dropped;
     r->logs = pt_xcalloc((size_t)r->log_count + 1, sizeof *r->logs);
     r->heap = pt_xcalloc((size_t)r->heap_count + 1, sizeof *r->heap);
     for (uint32_t i = 0; i < r->log_count; i++) {
-        r->logs[i] = before.logs[i];
+        r->logs[i] = logs[i];
         rec_log_split(&r->logs[i]);
     }
-    memcpy(r->heap, before.heap, r->heap_count * sizeof *r->heap);
+    memcpy(r->heap, heap, heap_count * sizeof *r->heap);
     for (r->others = 0; r->heap_count; advance(r)) {
         const struct rec_log *log = &r->logs[r->heap[0]];
         if (log->open)
@@ -184,9 +187,9 @@ static void look_ahead(struct recording *r)
         rec_log_release(&r->logs[i]);
     free(r->logs);
     free(r->heap);
-    r->logs = before.logs;
-    r->heap = before.heap;
-    r->heap_count = before.heap_count;
+    r->logs = logs;
+    r->heap = heap;
+    r->heap_count = heap_count;
     r->others = 0;
     r->damaged_from = damaged_from;
     r->dropped = dropped;
@@ -278,6 +281,19 @@ static bool is_passed_over(struct recording *r, const struct rec_log *log)
            (r->private.found && rec_private_is(&r->private, &log->event));
 }
 
+/* The value of a granule that an event gives, or takes. Of memory whose accesses are left out, all are from here on. */
+static void remember(struct recording *r, struct rec_event *event)
+{
+    uint64_t *values = rec_pages_at(&r->memory, event->address >> REC_PAGE_BITS, event->memory == REC_GIVES);
+    uint64_t *value = values ? &values[event->address / 8 % REC_GRANULES] : NULL;
+    if (event->memory == REC_GIVES)
+        *value = event->value;
+    else if (value && *value)
+        event->value = *value;
+    else
+        r->dropped = true; /* no recorder has written that */
+}
+
 /* The next event in the merged order; false: there is none, or none yet. */
 static bool next_event(struct recording *r, struct pt_event *ret_event)
 {
@@ -295,6 +311,8 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
         if (!is_passed_over(r, log)) {
             if (r->notes)
                 rec_private_note(&r->private, &log->event, r->heap[0]);
+            if (log->event.memory)
+                remember(r, &log->event);
             made = rec_make(&r->maker, log, ret_event, &r->dropped);
             advance(r);
             made = made || take_queued(r, ret_event);

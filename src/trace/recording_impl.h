@@ -23,15 +23,21 @@ struct rec_known {
     struct pt_rec_shape shape;
     uint32_t site, size;
     uint16_t kind, marks;
+    uint16_t raw;               /* bytes behind it */
+    bool valued;                /* it gives a value */
     bool placed;                /* where it stood last is known: ... */
     uint32_t calls, loc, stack; /* ... in these calls, the place and the stack of the event that was made of it */
 };
+
+/* What is remembered of granules (pt_rec_is_kept): the event says it, or its value is that. */
+enum rec_memory_use { REC_NOTHING, REC_GIVES, REC_TAKES };
 
 /* An event of a log. */
 struct rec_event {
     uint64_t stamp, address, value;
     uint32_t site, size, stack;
     uint16_t kind, marks;
+    uint8_t memory;     /* enum rec_memory_use */
     const uint8_t *raw; /* NULL: it has none */
 };
 
@@ -87,23 +93,34 @@ struct pt_event;
  * *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
 
+/* Something for each granule of memory, in pages that are made when they are first needed (recording_pages.c). */
+enum { REC_NEAR = 1 << 10, REC_GRANULES = 1 << (REC_PAGE_BITS - 3) };
+struct rec_pages {
+    bool begun;
+    uint32_t bytes;        /* of what there is for a granule */
+    struct pt_map64 index; /* of pages, by number */
+    struct rec_page {
+        uint64_t page;
+        void *granules;        /* 0 at first; NULL: there are none */
+    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
+    uint32_t count;
+    size_t cap;
+};
+void rec_pages_begin(struct rec_pages *pages, uint32_t bytes);
+/* What there is for the granules of this page; NULL: nothing, and it is not to be made. */
+void *rec_pages_at(struct rec_pages *pages, uint64_t page, bool make);
+void rec_pages_release(struct rec_pages *pages);
+
 /* Memory that one thread after the other has for itself (recording_private.c). */
-enum { REC_NEAR = 1 << 10 };
 struct rec_private {
     bool begun, found;
-    bool alone;            /* so far there is one thread, and no other was started */
-    bool foreign;          /* there is one that nobody has started: then the first was never known to be alone */
-    uint32_t first;        /* log of the first event */
-    uint64_t noted;        /* events so far: stamps may be equal */
-    struct pt_map64 index; /* of pages, by number */
-    struct rec_private_near {
-        uint64_t page;
-        uint16_t *owners;      /* of its granules: the number of the log plus 1, of none or of several */
-    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
-    uint32_t page_count;
-    size_t page_cap;
-    struct pt_map64 log_of; /* by the thread's number */
-    struct pt_map64 forked; /* numbers of threads */
+    bool alone;              /* so far there is one thread, and no other was started */
+    bool foreign;            /* there is one that nobody has started: then the first was never known to be alone */
+    uint32_t first;          /* log of the first event */
+    uint64_t noted;          /* events so far: stamps may be equal */
+    struct rec_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
+    struct pt_map64 log_of;  /* by the thread's number */
+    struct pt_map64 forked;  /* numbers of threads */
     struct rec_private_thread {
         bool forked;
         uint16_t joined_by; /* 0: nobody yet */
@@ -166,9 +183,10 @@ struct recording {
     uint64_t records;
     struct rec_initials initials;
     struct rec_private private;
-    bool notes;          /* ... is told of each event that is given */
-    const uint8_t *file; /* its bytes */
-    size_t len, taken;   /* how many there are; chunks up to here were taken */
+    struct rec_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
+    bool notes;              /* private is told of each event that is given */
+    const uint8_t *file;     /* its bytes */
+    size_t len, taken;       /* how many there are; chunks up to here were taken */
     void *mapped;
     size_t mapped_len;
     void *live; /* the buffers of a program that was killed */

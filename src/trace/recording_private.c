@@ -35,25 +35,7 @@
 #include "core/hash.h"
 #include "trace/recording_impl.h"
 
-enum { PAGE_BITS = 12, IN_PAGE = 1 << (PAGE_BITS - 3), SHARED = UINT16_MAX };
-
-/* NULL: nobody has touched it, and it is not to be made. */
-static uint16_t *page_at(struct rec_private *p, uint64_t page, bool make)
-{
-    struct rec_private_near *near = &p->near[page % REC_NEAR];
-    if (near->owners && near->page == page)
-        return near->owners;
-    uint32_t *index = make ? pt_map64_at(&p->index, page) : NULL, at = make ? *index : pt_map64_get(&p->index, page);
-    if (at == PT_NONE && !make)
-        return NULL;
-    if (at == PT_NONE) {
-        at = *index = p->page_count;
-        struct rec_private_near made = {page, pt_xcalloc(IN_PAGE, sizeof(uint16_t))};
-        PT_PUSH(p->pages, p->page_count, p->page_cap, made);
-    }
-    *near = p->pages[at];
-    return near->owners;
-}
+enum { PAGE_BITS = REC_PAGE_BITS, IN_PAGE = REC_GRANULES, SHARED = UINT16_MAX };
 
 static bool is_static(const struct rec_private *p, uint64_t address)
 {
@@ -65,7 +47,7 @@ static bool is_static(const struct rec_private *p, uint64_t address)
 
 static uint16_t *owner_at(struct rec_private *p, uint64_t address, bool make)
 {
-    uint16_t *owners = page_at(p, address >> PAGE_BITS, make);
+    uint16_t *owners = rec_pages_at(&p->owners, address >> PAGE_BITS, make);
     return owners ? &owners[(address >> 3) % IN_PAGE] : NULL;
 }
 
@@ -122,12 +104,12 @@ void rec_private_note(struct rec_private *p, const struct rec_event *event, uint
 }
 
 /* At the end: whoever has it now is who frees it, or was joined by that one before. */
-static void free_page(const struct rec_private *p, const struct rec_private_near *page,
+static void free_page(const struct rec_private *p, uint64_t page, uint16_t *owners,
                       const struct rec_private_stretch *freed)
 {
-    uint64_t at = page->page << PAGE_BITS;
+    uint64_t at = page << PAGE_BITS;
     for (uint32_t i = 0; i < IN_PAGE; i++, at += 8) {
-        uint16_t *owner = &page->owners[i];
+        uint16_t *owner = &owners[i];
         if (at >= freed->from && at < freed->to && *owner && *owner != SHARED && *owner != freed->owner &&
             !has_joined(p, freed->owner, *owner, freed->when))
             *owner = SHARED;
@@ -137,16 +119,17 @@ static void free_page(const struct rec_private *p, const struct rec_private_near
 static void take_free(struct rec_private *p, const struct rec_private_stretch *freed)
 {
     uint64_t first = freed->from >> PAGE_BITS, last = (freed->to - 1) >> PAGE_BITS;
-    if (last - first >= p->page_count) {
-        for (uint32_t i = 0; i < p->page_count; i++)
-            if (p->pages[i].page >= first && p->pages[i].page <= last)
-                free_page(p, &p->pages[i], freed);
+    const struct rec_pages *all = &p->owners;
+    if (last - first >= all->count) {
+        for (uint32_t i = 0; i < all->count; i++)
+            if (all->pages[i].page >= first && all->pages[i].page <= last)
+                free_page(p, all->pages[i].page, all->pages[i].granules, freed);
         return;
     }
     for (uint64_t page = first; page <= last; page++) {
-        struct rec_private_near there = {page, page_at(p, page, false)};
-        if (there.owners)
-            free_page(p, &there, freed);
+        uint16_t *owners = rec_pages_at(&p->owners, page, false);
+        if (owners)
+            free_page(p, page, owners, freed);
     }
 }
 
@@ -166,7 +149,7 @@ static bool spread(struct rec_private *p, const struct rec_private_stretch *acce
 void rec_private_begin(struct rec_private *p, bool alone)
 {
     rec_private_clear(p);
-    pt_map64_init(&p->index);
+    rec_pages_begin(&p->owners, sizeof(uint16_t));
     pt_map64_init(&p->log_of);
     pt_map64_init(&p->forked);
     p->begun = true;
@@ -211,14 +194,11 @@ bool rec_private_is(struct rec_private *p, const struct rec_event *event)
 void rec_private_clear(struct rec_private *p)
 {
     struct rec_private empty = {.modules = p->modules, .module_count = p->module_count, .module_cap = p->module_cap};
-    for (uint32_t i = 0; i < p->page_count; i++)
-        free(p->pages[i].owners);
-    free(p->pages);
+    rec_pages_release(&p->owners);
     free(p->threads);
     free(p->accesses);
     free(p->frees);
     if (p->begun) {
-        pt_map64_release(&p->index);
         pt_map64_release(&p->log_of);
         pt_map64_release(&p->forked);
     }

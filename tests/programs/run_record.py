@@ -29,14 +29,17 @@ static int a, b;
 static short c[4];
 static long d;
 static atomic_long e;
+static unsigned long big[4]; /* values that are remembered for their granules */
 static struct { char f[12]; } g, h;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *argument) {
     unsigned seed = (unsigned)(long)argument;
     volatile int seen = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        switch (rand_r(&seed) % 9) {
+        switch (rand_r(&seed) % 11) {
         case 0: a = a + 1; break;
+        case 9: big[i % 4] = big[(i + 1) % 4] * 6364136223846793005ul + (i % 3 ? 1442695040888963407ul : 1); break;
+        case 10: seen = (int)(big[i % 4] + big[(i + 2) % 4]); if (i % 16 == 0) big[i / 16 % 4] = (unsigned long)i; break;
         case 1: b = i; break;
         case 2: c[i % 4] = (short)i; seen = c[(i + 1) % 4]; break;
         case 3: pthread_mutex_lock(&m); d += 3; pthread_mutex_unlock(&m); break;

@@ -215,7 +215,7 @@ static void log_event(struct pt_buf *log, unsigned kind, unsigned site, uint32_t
     *to++ = 0;
     *to++ = kind == PT_KIND_UPDATE ? PT_MEMORY_NONE : 0;
     to = pt_rec_put(to, size);
-    to = pt_rec_put(to, pt_rec_fold(address));
+    to = pt_rec_put(to, pt_rec_fold(address) << 1);
     if (pt_rec_has_value(kind, size))
         to = pt_rec_put(to, pt_rec_fold((uint64_t)value));
     to = pt_rec_put(to, 10);

@@ -88,6 +88,8 @@ extern _Atomic uint32_t pt_record_work;
 
 /* The limit of the options; false: it is none. */
 bool pt_record_read_limit(void);
+/* Whether all of it is kept, so that the reader knows what stood in it before. */
+extern bool pt_record_remembers;
 /* Whether this very process has written the recording of this name: it has become another program since. */
 bool pt_record_is_own_file(const char *path);
 /* Functions that write: false when they cannot. */
