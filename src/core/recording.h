@@ -24,8 +24,8 @@
  * stamp. So the logs merged by stamps, and by thread where those are equal, are a run that the program has made, up to
  * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond.
  *
- * A log is cut into *pieces*, each of which can be read without the ones before it, and these into chunks (`from`:
- * where in its piece the chunk begins). An event is a tag, and what the tag says:
+ * A log is cut into *pieces*, each of which can be read without the ones before it (but for bit 7), and these into
+ * chunks (`from`: where in its piece the chunk begins). An event is a tag, and what the tag says:
  *
  *   bits 0-1   its shape: 0 the one that followed the previous event's shape last time; 1 another, its number follows;
  *              2 a new one, which follows as number of the site, `kind`, `marks` (two bytes) and size

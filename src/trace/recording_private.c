@@ -22,10 +22,12 @@
  *
  * Why no more is left out. Of memory that was one thread's for a while, the accesses before a second one came can still
  * race with its accesses in another run, each under the locks that were held and after the reads that were made then;
- * no bound on what would have to be kept of them is known that loses no pair of places. Of repeats between two
- * operations that synchronise, a read may stand for the later ones only as long as its thread writes nothing in
- * between: a later one may come after a write that the other side of a race has seen. And lifetimes follow pointers to
- * whatever memory they lead to, decentralised properties and blocks count or hold every event: they get all of them.
+ * no bound on what would have to be kept of them is known that loses no pair of places. So nothing is left out when it
+ * is written, either: what will be private is known at the end. Of repeats between two operations that synchronise, a
+ * read may stand for the later ones only as long as its thread writes nothing in between: a later one may come after a
+ * write that the other side of a race has seen. The first and the last do not stand for those between them:
+ * docs/prediction.md has a race that only such a one is in. And lifetimes follow pointers to whatever memory they lead
+ * to, decentralised properties and blocks count or hold every event: they get all of them.
  *
  * Guarantee: as above; where there are too many threads, or one that nobody has started, less or nothing is left out.
  * Cost: decoding the logs once more, and a quarter of the memory that the program has touched.

@@ -555,6 +555,17 @@ def what_is_left_out_changes_nothing():
 
 
 @test
+def first_and_last_are_not_enough():
+    """The race of docs/prediction.md that only a repeat between two synchronisations is in: why recordings have all of them."""
+    events = ("T1|r(g)=0|p T1|w(y)=1|a T1|r(g)=0|p T3|acq(l)|d T3|w(v)=9|e T1|r(v)=9|f T1|r(g)=0|p T1|w(b)=1|h T1|acq(k)|i "
+              "T1|rel(k)|i T3|r(b)=1|j T3|rel(l)|d T2|acq(k)|k T2|rel(k)|k T2|r(y)=1|c T2|acq(l)|m T2|rel(l)|m T2|w(g)=1|q").split()
+    write("all.trace", "\n".join(events) + "\n")
+    write("some.trace", "\n".join(events[:2] + events[3:]) + "\n")
+    found = {name: [sorted(side[1] for side in pair[3:]) for pair in answers("--races", "--order", "sync", name)[1][0][5]] for name in ("all.trace", "some.trace")}
+    same("it is lost", [pair for pair in found["all.trace"] if pair not in found["some.trace"]], [["p", "q"]])
+
+
+@test
 def deadlocks_that_happen():
     """The program looks for them while it is recorded, too: otherwise it would hang."""
     build("stuck", STUCK)

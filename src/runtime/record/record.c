@@ -7,7 +7,6 @@
  */
 #include "runtime/record/record.h"
 
-#include "core/calls.h"
 #include "core/hash.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
