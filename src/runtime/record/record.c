@@ -119,8 +119,13 @@ INLINE unsigned choose_shape(struct pt_record_self *self, const struct event *ev
         *ret_shape = next;
         return PT_REC_SHAPE_NEXT;
     }
-    struct event sought = *event; /* the other one need not be in memory */
-    return find_shape(self, &sought, ret_shape, to);
+    struct event sought = *event; /* the others need not be in memory */
+    uint8_t *at = *to;
+    uint32_t shape;
+    unsigned bits = find_shape(self, &sought, &shape, &at);
+    *ret_shape = shape;
+    *to = at;
+    return bits;
 }
 
 /* `before`: the address of the event before. */
@@ -174,6 +179,7 @@ INLINE void put_as(struct pt_record_self *self, const struct event *event, uint3
     uint8_t *tag = buffer->bytes + used, *to = tag + 1;
     unsigned bits = choose_shape(self, event, &shape, &to);
     struct pt_rec_shape *known = &buffer->shapes[shape].known;
+    __asm__("" : "+r"(known)); /* or it is computed again wherever it is used */
     bits |= put_address(known, buffer->address, event->address, &to);
     if (valued)
         bits |= put_value(known, event, &to);
