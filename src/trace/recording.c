@@ -17,7 +17,7 @@
 #include "trace/channel_impl.h"
 #include "trace/recording_impl.h"
 
-static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '3', '\n'};
+static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C'}; /* of any version */
 
 enum { RECORD_BYTES = 1 << 16 };
 
@@ -341,6 +341,13 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
     struct recording *r = file->state;
     if (!r->loaded && rec_file_load(r, file, err) != PT_OK)
         return PT_READ_ERROR;
+    if (!r->loaded)
+        return PT_READ_WAIT;
+    if (r->len < PT_REC_MAGIC_LEN || memcmp(r->file, PT_REC_MAGIC, PT_REC_MAGIC_LEN) != 0) {
+        pt_err_at(err, PT_EINPUT, source->label, 0, 0,
+                  "the recording is of a program that another version of Portent has built: build it again");
+        return PT_READ_ERROR;
+    }
     while (!next_event(r, ret_event)) {
         if (r->whole)
             return say_end(r, source, err);

@@ -244,6 +244,8 @@ enum pt_status rec_file_load(struct recording *r, struct pt_file_source *file, s
     bool regular = input->fd >= 0 && fstat(input->fd, &about) == 0 && S_ISREG(about.st_mode) && input->offset == 0;
     size_t len = !regular ? 0 : file->source.follows ? FOLLOWED_MOST : (size_t)about.st_size;
     void *map = regular ? mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, input->fd, 0) : MAP_FAILED;
+    if (map == MAP_FAILED && file->source.follows) /* where address space is limited it is read when all is there */
+        return PT_OK;
     r->loaded = true;
     r->taken = PT_REC_MAGIC_LEN;
     if (map != MAP_FAILED) {

@@ -206,7 +206,7 @@ struct recording {
     uint8_t raw[PT_REC_PIECE];
 };
 
-/* Begins with the file, which may still grow. */
+/* Begins with the file, which may still grow; if it cannot be mapped then, it is not loaded, and no error. */
 enum pt_status rec_file_load(struct recording *r, struct pt_file_source *file, struct pt_err *err);
 /* Takes the chunks that are there by now and were not taken; true: the limit has risen, or the end was found. */
 bool rec_file_take(struct recording *r, const struct pt_file_source *file);

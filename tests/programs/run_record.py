@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
 import time
 
@@ -566,6 +567,18 @@ def first_and_last_are_not_enough():
 
 
 @test
+def of_another_version():
+    build("leaving", LEAVING)
+    same("status", run("./leaving", options="record=v.rec").returncode, 0)
+    with open("v.rec", "r+b") as file:
+        file.seek(6)
+        file.write(b"2")
+    done = run(PORTENT, "check", "--races", "v.rec")
+    same("status", done.returncode, 2)
+    contains(done.stderr, "another version of Portent")
+
+
+@test
 def deadlocks_that_happen():
     """The program looks for them while it is recorded, too: otherwise it would hang."""
     build("stuck", STUCK)
@@ -667,6 +680,9 @@ def followed_while_it_runs():
         for more in ([], ["-s", "l.prop"]):
             run(PORTENT, "run", "-q", "--order", order, *more, "-r", "r.json", "--", "./lasting", "800")
             run(PORTENT, "run", "-q", "--order", order, *more, "-r", "o.json", "-o", "l.trace", "--", "./lasting", "800")
+            limited = subprocess.run(["sh", "-c", "ulimit -v 100000000; exec \"$@\"", "sh", PORTENT, "run", "-q", "--order", order, *more, "-r", "v.json", "--",
+                                      "./lasting", "300"], capture_output=True, check=False)
+            same(f"{order} {more}: without address space for it ({limited.stderr})", verdicts("v.json"), verdicts("r.json"))
             same(f"{order} {more}: not followed", verdicts("r.json"), verdicts("o.json"))
             write("c.json", run(PORTENT, "check", "--order", order, *more, "--json", "l.trace").stdout)
             same(f"{order} {more}: check", [v for v in verdicts("c.json") if v[0] in [w[0] for w in verdicts("r.json")]], verdicts("r.json"))
