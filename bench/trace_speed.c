@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/hash.h"
 #include "engine/check.h"
 #include "order/access.h"
 #include "trace/source.h"
@@ -31,6 +32,12 @@ static bool is_relevant(const struct pt_names *names, const struct pt_event *eve
     return pt_op_writes_var(event->op) && pt_name(names, PT_SPACE_VAR, event->object)[0] == 'x';
 }
 
+/* What the same value has in every run: a string is not where it lies. */
+static uint64_t sum_of(struct pt_value value)
+{
+    return value.kind == PT_VALUE_STRING ? pt_fnv(PT_FNV_NOTHING, value.s, value.len) : value.u;
+}
+
 /* Everything in FILE once; PT_READ_END when all went well. */
 static enum pt_read pass(struct speed *speed, struct pt_source *reader, const struct pt_names *names,
                          struct pt_err *err)
@@ -44,7 +51,7 @@ static enum pt_read pass(struct speed *speed, struct pt_source *reader, const st
     enum pt_read got;
     while ((got = pt_source_next(reader, &event, err)) == PT_READ_EVENT) {
         speed->events++;
-        speed->sum += event.op + event.thread + event.object + event.loc + event.value.u;
+        speed->sum += event.op + event.thread + event.object + event.loc + sum_of(event.value);
         bool relevant = speed->order && is_relevant(names, &event);
         speed->relevant += relevant;
         if ((speed->races && pt_check_races.event(races, &event, err) != PT_OK) ||

@@ -206,9 +206,17 @@ struct pt_record_found {
 
 /* Of an event: it is relevant, and the thread's count in its clock includes it; it is an atomic store, which comes as
  * an update but reads nothing; it touches a part of a watched variable, and a struct pt_part follows the value; the
- * thread is in calls, and their hash (struct pt_record_stack) follows last. From bit PT_MARK_ORDER on: enum
+ * thread is in calls, and their hash (struct pt_record_stack) follows last; a lock was taken by a call that does not
+ * wait for it, or not for ever. From bit PT_MARK_ORDER on: enum
  * pt_memory_order of an atomic access or a fence. */
-enum { PT_COUNTED = 1, PT_MARK_STORE = 2, PT_MARK_PART = 4, PT_MARK_STACK = 16, PT_MARK_ORDER = 8 };
+enum {
+    PT_COUNTED = 1,
+    PT_MARK_STORE = 2,
+    PT_MARK_PART = 4,
+    PT_MARK_STACK = 16,
+    PT_MARK_TRIES = 32,
+    PT_MARK_ORDER = 8 /* the bit */
+};
 
 struct pt_part {
     uint32_t from, to; /* bytes of the variable, without `to` */

@@ -58,6 +58,13 @@ static uint8_t *put_sequence(uint8_t *to, const uint8_t *end, const uint8_t *lit
 static size_t match_length(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
     const uint8_t *begin = b;
+    uint64_t x, y;
+    for (; (size_t)(end - b) >= sizeof x; a += sizeof x, b += sizeof x) {
+        memcpy(&x, a, sizeof x);
+        memcpy(&y, b, sizeof y);
+        if (x != y) /* little-endian: the lowest bit that differs is in the first byte that does */
+            return (size_t)(b - begin) + (unsigned)__builtin_ctzll(x ^ y) / 8;
+    }
     while (b < end && *a == *b)
         a++, b++;
     return (size_t)(b - begin);

@@ -205,6 +205,9 @@ static inline bool pt_op_is_shared(enum pt_op op)
     return pt_op_space(op) == PT_SPACE_LOCK && pt_op_access(op) == PT_ACCESS_READ;
 }
 
+/* `state(trying)`: the next lock that the thread takes is one for which it would not have waited, or not for ever. */
+#define PT_STATE_TRYING_NAME "trying"
+
 /* The object is another thread, which this operation starts or has waited for. */
 static inline bool pt_op_is_of_thread(enum pt_op op)
 {

@@ -24,24 +24,29 @@
  * stamp. So the logs merged by stamps, and by thread where those are equal, are a run that the program has made, up to
  * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond.
  *
- * A log is cut into *pieces*, each of which can be read without the ones before it, and these into chunks (`from`:
- * where in its piece the chunk begins). An event is a tag, and what the tag says:
+ * A log is cut into *pieces*, each of which can be read without the ones before it (but for bit 7), and these into
+ * chunks (`from`: where in its piece the chunk begins). An event is a tag, and what the tag says:
  *
  *   bits 0-1   its shape: 0 the one that followed the previous event's shape last time; 1 another, its number follows;
  *              2 a new one, which follows as number of the site, `kind`, `marks` (two bytes) and size
- *   bit 2      its address is that of the event before it of this shape, plus the difference before that; otherwise the
- *              difference to the address of the event before it of this shape follows (of a new shape: of the piece)
+ *   bit 2      its address is that of the event before it of this shape, plus the difference before that; otherwise
+ *              twice a folded difference follows: to the address of the event before it of this shape (of a new shape:
+ *              of the piece), or, plus 1, to that of the event before it in the log
  *   bit 3      its value is that of the event before it of this shape; otherwise the difference follows
  *   bits 4-5   its stack: 0 that of the event before it of this shape, 1 that of the event before it in the log, 2
  *              another, whose number follows; numbers are those of struct pt_record_stack, 0 is the empty one
  *   bit 6      its stamp is higher than that of the event before it, by what follows; at the beginning of a piece, than
  *              the chunk's
+ *   bit 7      its value is the one that was last given in full for its granule, by whatever thread, in the order of
+ *              the whole recording; that of its shape stays as it was. In full are given those values for which
+ *              pt_rec_is_kept says so and of which neither bit 3 nor this one is set. Not where chunks are given back.
  *
- * in this order: shape, address, value, stack, stamp, then the bytes of a value of 9 to 512 bytes. Numbers have seven
- * bits in a byte, the lowest first, the eighth says that more follow; differences are folded so that small ones are
- * short (pt_rec_fold). `kind` and `marks` are as in struct pt_record_event. The address of an event that has none is
- * the number of its object; values are those of memory of at most 8 bytes, sizes of memory that begins or ends, and
- * those of internal events.
+ * in this order: shape, address, value, stack, stamp, then the bytes of a value of 9 to 512 bytes. Numbers of less than
+ * seven bits take a byte, and one more for each seven bits: the number of zeros before the lowest 1 of the first byte
+ * says how many, and the number follows that 1, little-endian; 0 means eight (pt_rec_put). Differences are folded so
+ * that small ones are short (pt_rec_fold). `kind` and `marks` are as in struct pt_record_event. The address of an event
+ * that has none is the number of its object; values are those of memory of at most 8 bytes, sizes of memory that begins
+ * or ends, and those of internal events.
  */
 #ifndef PT_CORE_RECORDING_H
 #define PT_CORE_RECORDING_H
@@ -56,7 +61,7 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC2\n"
+#define PT_REC_MAGIC "\x89PTREC3\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
@@ -148,6 +153,7 @@ enum {
     PT_REC_STACK_LAST = 1,
     PT_REC_STACK_OTHER = 2,
     PT_REC_STAMP = 64,
+    PT_REC_MEMORY = 128,
 };
 
 /* What both sides remember of a shape. */
@@ -179,14 +185,43 @@ static inline uint64_t pt_rec_unfold(uint64_t folded)
     return folded >> 1 ^ (0 - (folded & 1));
 }
 
+/* A value that is remembered for its granule: of a whole one, and long. Never 0. */
+static inline bool pt_rec_is_kept(unsigned kind, uint64_t address, uint64_t size, uint64_t value)
+{
+    return value >> 28 && size == 8 && !(address & 7) && pt_kind_by(kind) == PT_BY_MEMORY;
+}
+
+/* Up to PT_REC_NUMBER bytes behind `to` are written to. */
+enum { PT_REC_NUMBER = 9 };
 static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
 {
-    while (number >= 0x80) {
-        *to++ = (uint8_t)(number | 0x80);
-        number >>= 7;
+    if (number < 0x80) {
+        *to = (uint8_t)(number << 1 | 1);
+        return to + 1;
     }
-    *to++ = (uint8_t)number;
-    return to;
+    unsigned more = (63 - (unsigned)__builtin_clzll(number)) / 7;
+    if (more >= 8) {
+        *to = 0;
+        memcpy(to + 1, &number, sizeof number);
+        return to + 9;
+    }
+    number = (number << 1 | 1) << more;
+    memcpy(to, &number, sizeof number);
+    return to + more + 1;
+}
+
+/* The number at `at`, of which *ret_bytes are; from there on 9 bytes can be read. */
+static inline uint64_t pt_rec_get(const uint8_t *at, unsigned *ret_bytes)
+{
+    uint64_t word;
+    unsigned more = at[0] ? (unsigned)__builtin_ctz(at[0]) : 8;
+    *ret_bytes = more + 1;
+    if (more == 8) {
+        memcpy(&word, at + 1, sizeof word);
+        return word;
+    }
+    memcpy(&word, at, sizeof word);
+    return word << (56 - 8 * more) >> (57 - 7 * more);
 }
 
 /* The limit of a recording: SIZE[,stop]; false: it is something else. */

@@ -10,8 +10,11 @@
  * order, and after which every thread of the pattern is next to take a lock that the next one has. In `values` patterns
  * that are left are tried with the sections of locks in another order (deadlocks_reverse.c). Each is shown only after
  * predict/replay.c has played that run. Not judged, and said to be unknown: what comes after events that are missing,
- * traces of relevant events alone (c=), more patterns than are looked at. A trylock that succeeded is a lock in a
- * trace, and is taken for one that would have waited.
+ * traces of relevant events alone (c=), more patterns than are looked at.
+ *
+ * A lock for which its thread would not have waited, or not for ever (`state(trying)` before it), is had like any
+ * other, and stands in others' way; but nobody waits there, so it is no acquire of a pattern, and no instance of one.
+ * In the log such an acquire is marked as atomic, which no lock is otherwise (pt_deadlocks_tries).
  *
  * Cost: one pass, in which all events are kept, packed (predict/log.h); where there are patterns a second one over
  * these (deadlocks_follow.c), then for each pattern time linear in its instances.
@@ -165,7 +168,7 @@ static void on_acquire(struct deadlocks *d, struct deadlocks_thread *t, const st
     PT_ROOM(d->owners, d->owner_cap, event->object);
     if (!pt_op_is_shared(event->op))
         d->owners[event->object] = event->thread + 1;
-    if (!before)
+    if (!before || event->order)
         return;
     struct pt_lock_use *held = pt_xmalloc(before * sizeof *held);
     for (uint32_t i = 0; i < before; i++)
@@ -190,9 +193,23 @@ static struct deadlocks_thread *thread_at(struct deadlocks *d, uint32_t id)
     return &d->threads[id];
 }
 
+static bool says_trying(const struct deadlocks *d, const struct pt_event *event)
+{
+    return event->op == PT_OP_STATE &&
+           strcmp(pt_name(d->names, PT_SPACE_STATE, event->object), PT_STATE_TRYING_NAME) == 0;
+}
+
 static void follow(struct deadlocks *d, const struct pt_event *event)
 {
     struct deadlocks_thread *t = thread_at(d, event->thread);
+    struct pt_event tried;
+    t->tries |= says_trying(d, event);
+    if (t->tries && pt_op_locks(event->op)) {
+        t->tries = false;
+        tried = *event;
+        tried.order = PT_MEMORY_RELAXED;
+        event = &tried;
+    }
     if (event->op == PT_OP_CONTENDED) {
         t->on = event->object + 1;
         t->loc = event->loc;

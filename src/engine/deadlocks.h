@@ -23,10 +23,17 @@
 struct deadlocks_thread {
     struct pt_held held;
     bool acted, forked;
+    bool tries;  /* the next lock that it takes is one that it would not have waited for */
     uint32_t on; /* a lock plus 1; 0: it is not blocked */
     uint32_t loc, stack;
     uint64_t at;
 };
+
+/* Whether the lock is one that its thread would not have waited for, or not for ever. */
+static inline bool pt_deadlocks_tries(const struct pt_log_event *event)
+{
+    return pt_op_locks(event->op) && event->atomic;
+}
 
 /* One time that a thread took the lock of an acquire. */
 struct deadlocks_instance {

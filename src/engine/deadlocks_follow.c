@@ -64,7 +64,7 @@ void pt_deadlocks_follow(struct deadlocks *d)
     for (pt_log_start(&reader, &d->log); pt_log_next(&reader);) {
         struct pt_event event = pt_log_as_event(&reader.event);
         const struct pt_trf_thread *t = pt_trf_thread(&d->trf, event.thread);
-        if (t->held_count && pt_op_locks(event.op))
+        if (t->held_count && pt_op_locks(event.op) && !pt_deadlocks_tries(&reader.event))
             note_instance(d, t, &reader.event);
         pt_trf_event(&d->trf, &event);
         if (!d->spans && d->trf.kept >= d->forget_at)

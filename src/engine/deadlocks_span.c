@@ -93,7 +93,7 @@ static void note_acquire(struct spans *s, const struct pt_log_event *event, cons
     for (uint32_t i = 0; i < t->held_count; i++)
         if (t->held[i].lock == event->object)
             return;
-    if (!s->joiner[event->thread])
+    if (!s->joiner[event->thread] || pt_deadlocks_tries(event))
         return;
     struct take take = {.thread = event->thread, .event = *as, .held_count = t->held_count};
     take.instance = (struct deadlocks_instance){.number = t->hb.clock,

@@ -79,8 +79,9 @@ static void forget_idle(struct held_lock *lock)
     lock->count = kept;
 }
 
-/* Who releases a lock that it does not hold takes it just before: both are writes of the lock, as releasing it is. */
-void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread)
+/* Before one that was taken by a try comes a state that says so: a field of its own is what older readers refuse. Who
+ * releases a lock that it does not hold takes it just before: both are writes of the lock, as releasing it is. */
+void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread, bool tries)
 {
     struct held_lock *lock = lock_at(r, event.object);
     struct holder *self = holder_at(lock, thread);
@@ -88,6 +89,13 @@ void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t
     uint32_t *count = shared ? &self->shared : &self->exclusive;
     if (locks || !*count)
         release_others(r, lock, event, thread);
+    if (locks && tries) {
+        struct pt_event state = event;
+        state.op = PT_OP_STATE;
+        state.object =
+            pt_names_intern_clean(r->names, PT_SPACE_STATE, PT_STATE_TRYING_NAME, sizeof PT_STATE_TRYING_NAME - 1);
+        queue(r, state);
+    }
     if (locks) {
         ++*count;
     } else if (*count) {
@@ -180,7 +188,7 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     }
     event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));
     if (pt_op_space(event.op) == PT_SPACE_LOCK)
-        chan_take_lock(r, event, self->number);
+        chan_take_lock(r, event, self->number, r->clockless && record->marks & PT_MARK_TRIES);
     else
         queue(r, event);
     return true;

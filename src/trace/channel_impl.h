@@ -183,8 +183,9 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
 /* What such a thread does; `event` has everything but object and value. */
 bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                     const unsigned char *value, struct pt_event event);
-/* An operation on a lock by the thread of this number: its events go into the queue. */
-void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread);
+/* An operation on a lock by the thread of this number: its events go into the queue. `tries`: it would not have waited
+ * for the lock, or not for ever. */
+void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread, bool tries);
 void chan_release_locks(struct pt_channel_reader *r);
 /* Stacks of events (channel_stack.c): a site and calls become known, from reader->record. False when they make no
  * sense. */

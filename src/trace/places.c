@@ -253,16 +253,29 @@ static uint32_t *lives_at(struct pt_places *p, enum pt_space space, uint64_t add
     return lives;
 }
 
+/* Behind `to`, which has room for it; memory without names is named byte by byte, so this is not left to printf. */
+static char *put_number(char *to, uint64_t number, unsigned base)
+{
+    char digits[24];
+    unsigned count = 0;
+    do
+        digits[count++] = "0123456789abcdef"[number % base];
+    while (number /= base);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
 /* In its present life, or the last one. */
 static uint32_t name_by_address(struct pt_places *p, enum pt_space space, uint64_t address)
 {
-    char text[48];
+    char text[64] = "0x", *end = put_number(text + 2, address, 16);
     uint32_t lives = *lives_at(p, space, address);
-    if (lives > 1)
-        snprintf(text, sizeof text, "0x%" PRIx64 "#%u", address, lives);
-    else
-        snprintf(text, sizeof text, "0x%" PRIx64, address);
-    return intern(p, space, text);
+    if (lives > 1) {
+        *end++ = '#';
+        end = put_number(end, lives, 10);
+    }
+    return pt_strtab_intern(&p->names->space[space], text, (size_t)(end - text));
 }
 
 static uint32_t begin_life(struct pt_places *p, enum pt_space space, uint64_t address)
@@ -301,9 +314,13 @@ static bool is_padding(const struct pt_places *p, uint64_t address, const struct
 /* What begins at an offset of something that has a name. */
 static uint32_t name_part(struct pt_places *p, enum pt_space space, const char *name, uint64_t offset)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%.480s+%" PRIu64, name, offset);
-    return intern(p, space, text);
+    enum { MOST = 480 };
+    char text[MOST + 32];
+    size_t len = strnlen(name, MOST);
+    memcpy(text, name, len);
+    text[len] = '+';
+    char *end = put_number(text + len + 1, offset, 10);
+    return pt_strtab_intern(&p->names->space[space], text, (size_t)(end - text));
 }
 
 static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)

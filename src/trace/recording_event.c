@@ -78,9 +78,11 @@ static void forget(struct rec_maker *r, uint64_t address, uint64_t size)
         r->generations[page % REC_PAGES]++;
 }
 
+/* Neighbours lie next to each other; bytes of one granule far apart. */
 static struct rec_known_cell *cell_slot(struct rec_maker *r, const struct rec_event *event)
 {
-    return &r->cells[pt_mix64(event->address) % REC_CELLS];
+    uint64_t granule = event->address >> 3;
+    return &r->cells[(granule + (granule >> 16) * 0x9e37 + (event->address & 7) * (REC_CELLS / 8)) % REC_CELLS];
 }
 
 static struct rec_known_place *place_slot(struct rec_maker *r, const struct rec_event *event)
@@ -177,7 +179,7 @@ static bool take_known_lock(struct rec_maker *r, const struct rec_log *log)
                              .object = cell->object,
                              .loc = shape->loc,
                              .stack = shape->stack};
-    chan_take_lock(r->decoder, event, log->thread);
+    chan_take_lock(r->decoder, event, log->thread, false);
     return true;
 }
 

@@ -1,14 +1,16 @@
-/* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads,
- * recording_event.c makes events of a trace of them, recording_private.c finds those that can be left out,
- * recording_initial.c has the initial values of variables. */
+/* The inside of the reader of recordings: recording.c is the source, recording_file.c takes the file to pieces,
+ * recording_log.c decodes the logs of threads, recording_event.c makes events of a trace of them, recording_private.c
+ * finds those that can be left out, recording_initial.c has the initial values of variables. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
 #include "base/mem.h"
 #include "base/table.h"
 #include "core/recording.h"
+#include "trace/format.h"
 
 struct pt_channel_reader;
+struct pt_debuginfo;
 
 /* Where a chunk of events stands in the file. */
 struct rec_part {
@@ -21,38 +23,51 @@ struct rec_known {
     struct pt_rec_shape shape;
     uint32_t site, size;
     uint16_t kind, marks;
+    uint16_t raw;               /* bytes behind it */
+    bool valued;                /* it gives a value */
     bool placed;                /* where it stood last is known: ... */
     uint32_t calls, loc, stack; /* ... in these calls, the place and the stack of the event that was made of it */
 };
+
+/* What is remembered of granules (pt_rec_is_kept): the event says it, or its value is that. */
+enum rec_memory_use { REC_NOTHING, REC_GIVES, REC_TAKES };
 
 /* An event of a log. */
 struct rec_event {
     uint64_t stamp, address, value;
     uint32_t site, size, stack;
     uint16_t kind, marks;
+    uint8_t memory;     /* enum rec_memory_use */
     const uint8_t *raw; /* NULL: it has none */
 };
 
 /* The log of a thread. */
 struct rec_log {
     uint32_t thread;
-    uint32_t name;                /* of the thread; PT_NONE: not known yet */
-    const struct rec_part *parts; /* in order */
+    uint32_t name;          /* of the thread; PT_NONE: not known yet */
+    struct rec_part *parts; /* in order */
     uint32_t part_count, next_part;
+    size_t part_cap;
     bool damaged; /* something is missing or makes no sense from here on */
     uint8_t *bytes;
     size_t cap;
-    uint32_t len, pos; /* of the piece that is being read */
+    uint32_t piece, len, pos; /* of the piece that is being read, as far as it is there */
+    bool begun;               /* there is one */
+    bool grows;               /* more may come */
     struct rec_known *shapes;
     size_t shape_cap;
     uint32_t shape_count, last, last_stack;
     uint64_t address, stamp;
+    bool waits;             /* it is among those that are merged */
     bool open;              /* `event` is its next one */
     struct rec_event event; /* before that, only its stamp is known: it is no lower */
 };
 
-/* Reads the next event into log->event; false: there is none, and what the log needs is freed. */
+/* Reads the next event into log->event; false: there is none, and what the log needs is freed unless it grows. */
 bool rec_log_next(struct rec_log *log);
+/* Makes the log another one, with its own memory, where it stands; what it was a copy of stays as it is. */
+void rec_log_split(struct rec_log *log);
+/* What it needs to read on, but not its parts. */
 void rec_log_release(struct rec_log *log);
 
 /* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
@@ -78,27 +93,40 @@ struct pt_event;
  * *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
 
+/* Something for each granule of memory, in pages that are made when they are first needed (recording_pages.c). */
+enum { REC_NEAR = 1 << 10, REC_GRANULES = 1 << (REC_PAGE_BITS - 3) };
+struct rec_pages {
+    bool begun;
+    uint32_t bytes;        /* of what there is for a granule */
+    struct pt_map64 index; /* of pages, by number */
+    struct rec_page {
+        uint64_t page;
+        void *granules;        /* 0 at first; NULL: there are none */
+    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
+    uint32_t count;
+    size_t cap;
+};
+void rec_pages_begin(struct rec_pages *pages, uint32_t bytes);
+/* What there is for the granules of this page; NULL: nothing, and it is not to be made. */
+void *rec_pages_at(struct rec_pages *pages, uint64_t page, bool make);
+void rec_pages_release(struct rec_pages *pages);
+
 /* Memory that one thread after the other has for itself (recording_private.c). */
-enum { REC_NEAR = 1 << 10 };
 struct rec_private {
     bool begun, found;
-    bool alone;            /* so far there is one thread, and no other was started */
-    bool foreign;          /* there is one that nobody has started: then the first was never known to be alone */
-    uint32_t first;        /* log of the first event */
-    uint64_t noted;        /* events so far: stamps may be equal */
-    struct pt_map64 index; /* of pages, by number */
-    struct rec_private_near {
-        uint64_t page;
-        uint16_t *owners;      /* of its granules: the number of the log plus 1, of none or of several */
-    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
-    uint32_t page_count;
-    size_t page_cap;
-    struct pt_map64 log_of; /* by the thread's number */
+    bool alone;              /* so far there is one thread, and no other was started */
+    bool foreign;            /* there is one that nobody has started: then the first was never known to be alone */
+    uint32_t first;          /* log of the first event */
+    uint64_t noted;          /* events so far: stamps may be equal */
+    struct rec_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
+    struct pt_map64 log_of;  /* by the thread's number */
+    struct pt_map64 forked;  /* numbers of threads */
     struct rec_private_thread {
         bool forked;
         uint16_t joined_by; /* 0: nobody yet */
         uint64_t joined_at;
     } * threads; /* by log */
+    size_t thread_cap;
     struct rec_private_stretch {
         uint64_t from, to;
         uint16_t owner;
@@ -112,9 +140,11 @@ struct rec_private {
     uint32_t module_count;
     size_t module_cap;
 };
-/* All events are noted in the order of the run, between the next two. `alone`: what the first thread does before all
- * others is not counted. False: there are too many threads. */
-bool rec_private_begin(struct rec_private *found, const struct rec_log *logs, uint32_t log_count, bool alone);
+/* All events are noted in the order of the run, between this and rec_private_end. `alone`: what the first thread does
+ * before all others is not counted. */
+void rec_private_begin(struct rec_private *found, bool alone);
+/* There is a log, of this thread; before its first event is noted. False: there are too many threads. */
+bool rec_private_log(struct rec_private *found, uint32_t log, uint32_t thread);
 void rec_private_end(struct rec_private *found);
 void rec_private_note(struct rec_private *found, const struct rec_event *event, uint32_t log);
 /* Whether nobody needs the event for that. */
@@ -126,14 +156,62 @@ void rec_private_release(struct rec_private *found);
 struct rec_initials {
     struct rec_initial {
         uint64_t address, value;
+        bool fresh; /* of those that are being given */
     } * items;
-    uint32_t count;
+    uint32_t count, given; /* the first ones were given, and are sorted */
     size_t cap;
 };
 
 /* Takes the definition in decoder->record. */
 void rec_initial_take(struct rec_initials *initials, const struct pt_channel_reader *decoder);
-/* All are there: gives the decoder those of variables that have names, to hand out before the first event. */
+/* Gives the decoder those of variables that have names, to hand out before the next event; not what it has got. */
 void rec_initials_give(struct rec_initials *initials, struct pt_channel_reader *decoder);
+
+/* The reader of one. */
+struct recording {
+    struct pt_channel_reader *decoder;
+    struct pt_debuginfo *info; /* NULL: there is none, or it is of another build */
+    bool loaded, ended;        /* `ended`: the file says so */
+    bool whole;                /* all that there will ever be is taken */
+    char *why;                 /* that events are missing; NULL: the file does not say so */
+    uint64_t limit;            /* the highest stamp up to which everything is there */
+    uint64_t damaged_from;     /* a stamp; UINT64_MAX: nothing is damaged */
+    uint64_t until, lost;      /* those up to this one are not; so many events, at least, are missing before them */
+    bool lost_said;
+    bool torn;    /* the file makes no sense from somewhere on */
+    bool dropped; /* events above the limit, or of damaged logs */
+    uint64_t records;
+    struct rec_initials initials;
+    struct rec_private private;
+    struct rec_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
+    bool notes;              /* private is told of each event that is given */
+    const uint8_t *file;     /* its bytes */
+    size_t len, taken;       /* how many there are; chunks up to here were taken */
+    void *mapped;
+    size_t mapped_len;
+    void *live; /* the buffers of a program that was killed */
+    size_t live_len;
+    struct rec_part *parts; /* that are in no log yet */
+    uint32_t part_count;
+    size_t part_cap;
+    struct rec_log *logs;
+    uint32_t log_count;
+    size_t log_cap;
+    struct pt_map64 log_of; /* by the thread's number */
+    uint32_t *heap;         /* logs with events, the lowest stamp first */
+    uint32_t heap_count;
+    size_t heap_cap;
+    uint64_t others; /* the lowest stamp behind the first; 0: it is to be looked for */
+    struct rec_maker maker;
+    uint8_t raw[PT_REC_PIECE];
+};
+
+/* Begins with the file, which may still grow; if it cannot be mapped then, it is not loaded, and no error. */
+enum pt_status rec_file_load(struct recording *r, struct pt_file_source *file, struct pt_err *err);
+/* Takes the chunks that are there by now and were not taken; true: the limit has risen, or the end was found. */
+bool rec_file_take(struct recording *r, const struct pt_file_source *file);
+/* The program is gone, and has left a file without an end: what its buffers had. */
+void rec_file_take_live(struct recording *r, const struct pt_file_source *file);
+void rec_file_release(struct recording *r);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The log of one thread in a recording (core/recording.h): pieces are put together from their chunks, and read event by
- * event.
+ * The log of one thread in a recording (core/recording.h): pieces are put together from their chunks, as these come,
+ * and read event by event.
  *
  * Guarantee: whatever the bytes are, reading stays within them; a log that makes no sense ends there, and says so.
  * Cost: linear; memory for one piece and its shapes.
@@ -10,6 +10,8 @@
 #include "core/lz.h"
 #include "trace/recording_impl.h"
 
+enum { ROOM = PT_REC_NUMBER }; /* behind what is read */
+
 void rec_log_release(struct rec_log *log)
 {
     free(log->bytes);
@@ -18,6 +20,21 @@ void rec_log_release(struct rec_log *log)
     log->shapes = NULL;
     log->cap = log->shape_cap = 0;
     log->len = log->pos = 0;
+    log->begun = false;
+}
+
+void rec_log_split(struct rec_log *log)
+{
+    uint8_t *bytes = log->bytes ? pt_xmalloc(log->cap) : NULL;
+    struct rec_known *shapes = log->shapes ? pt_xmalloc(log->shape_cap * sizeof *shapes) : NULL;
+    if (bytes)
+        memcpy(bytes, log->bytes, log->len);
+    if (shapes)
+        memcpy(shapes, log->shapes, log->shape_count * sizeof *shapes);
+    if (bytes && log->event.raw)
+        log->event.raw = bytes + (log->event.raw - log->bytes);
+    log->bytes = bytes;
+    log->shapes = shapes;
 }
 
 /* One chunk behind the others of its piece. */
@@ -25,7 +42,7 @@ static bool unpack(struct rec_log *log, const struct rec_part *part)
 {
     if (part->from != log->len || part->raw > PT_REC_PIECE - log->len)
         return false;
-    PT_GROW(log->bytes, log->cap, (size_t)log->len + part->raw + 1);
+    PT_GROW(log->bytes, log->cap, (size_t)log->len + part->raw + ROOM);
     uint8_t *to = log->bytes + log->len;
     if (part->stored == part->raw)
         memcpy(to, part->at, part->raw);
@@ -35,18 +52,22 @@ static bool unpack(struct rec_log *log, const struct rec_part *part)
     return true;
 }
 
-static bool open_piece(struct rec_log *log)
+/* The next part, behind what there is of its piece, or as the beginning of another. Parts end where events do. */
+static bool open_part(struct rec_log *log)
 {
     if (log->next_part == log->part_count)
         return false;
-    const struct rec_part *first = &log->parts[log->next_part];
-    log->len = log->pos = 0;
-    log->shape_count = log->last = log->last_stack = 0;
-    log->address = 0;
-    log->damaged = first->stamp < log->stamp;
-    log->stamp = first->stamp;
-    while (!log->damaged && log->next_part < log->part_count && log->parts[log->next_part].piece == first->piece)
-        log->damaged = !unpack(log, &log->parts[log->next_part++]);
+    const struct rec_part *part = &log->parts[log->next_part++];
+    if (!log->begun || part->piece != log->piece) {
+        log->len = log->pos = 0;
+        log->shape_count = log->last = log->last_stack = 0;
+        log->address = 0;
+        log->damaged = part->stamp < log->stamp;
+        log->stamp = part->stamp;
+        log->piece = part->piece;
+        log->begun = true;
+    }
+    log->damaged = log->damaged || !unpack(log, part);
     return !log->damaged;
 }
 
@@ -56,17 +77,17 @@ struct bytes {
     bool bad;
 };
 
+/* Behind the end there are ROOM bytes, whatever they are. */
 static uint64_t take_number(struct bytes *in)
 {
-    uint64_t number = 0;
-    for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
-        uint8_t byte = *in->at++;
-        number |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return number;
+    unsigned bytes;
+    uint64_t number = pt_rec_get(in->at, &bytes);
+    if (__builtin_expect(bytes > (size_t)(in->end - in->at), 0)) {
+        in->bad = true;
+        return 0;
     }
-    in->bad = true;
-    return 0;
+    in->at += bytes;
+    return number;
 }
 
 static uint8_t take_byte(struct bytes *in)
@@ -86,6 +107,8 @@ static void take_new_shape(struct rec_log *log, struct bytes *in)
     known.marks |= (uint16_t)(take_byte(in) << 8);
     known.size = (uint32_t)take_number(in);
     in->bad |= known.kind >= PT_KIND_COUNT || log->shape_count == PT_REC_SHAPES;
+    known.raw = (uint16_t)pt_rec_raw_bytes(known.kind, known.size);
+    known.valued = pt_rec_has_value(known.kind, known.size);
     if (!in->bad)
         PT_PUSH(log->shapes, log->shape_count, log->shape_cap, known);
 }
@@ -110,10 +133,12 @@ static void take_values(struct rec_log *log, unsigned tag, struct rec_known *kno
 {
     struct pt_rec_shape *shape = &known->shape;
     unsigned stack = tag >> PT_REC_STACK_AT & 3;
-    if (!(tag & PT_REC_ADDRESS))
-        shape->stride = pt_rec_unfold(take_number(in));
+    if (!(tag & PT_REC_ADDRESS)) {
+        uint64_t number = take_number(in), difference = pt_rec_unfold(number >> 1);
+        shape->stride = number & 1 ? log->address + difference - shape->address : difference;
+    }
     shape->address += shape->stride;
-    if (pt_rec_has_value(known->kind, known->size) && !(tag & PT_REC_VALUE))
+    if (known->valued && !(tag & (PT_REC_VALUE | PT_REC_MEMORY)))
         shape->value += pt_rec_unfold(take_number(in));
     if (stack == PT_REC_STACK_OTHER)
         shape->stack = (uint32_t)take_number(in);
@@ -121,6 +146,16 @@ static void take_values(struct rec_log *log, unsigned tag, struct rec_known *kno
         shape->stack = log->last_stack;
     if (tag & PT_REC_STAMP)
         log->stamp += take_number(in);
+}
+
+/* What the event has to do with what is remembered of its granule. */
+static uint8_t memory_of(unsigned tag, const struct rec_known *known)
+{
+    if (tag & PT_REC_MEMORY)
+        return REC_TAKES;
+    bool kept =
+        !(tag & PT_REC_VALUE) && pt_rec_is_kept(known->kind, known->shape.address, known->size, known->shape.value);
+    return kept ? REC_GIVES : REC_NOTHING;
 }
 
 /* False: the bytes make no sense. */
@@ -133,7 +168,7 @@ static bool take_event(struct rec_log *log)
         return false;
     struct rec_known *known = &log->shapes[number];
     take_values(log, tag, known, &in);
-    uint32_t raw = pt_rec_raw_bytes(known->kind, known->size);
+    uint32_t raw = known->raw;
     if (in.bad || raw > (size_t)(in.end - in.at))
         return false;
     log->shapes[log->last].shape.next = number;
@@ -149,6 +184,7 @@ static bool take_event(struct rec_log *log)
                                     .stack = known->shape.stack,
                                     .kind = known->kind,
                                     .marks = known->marks,
+                                    .memory = memory_of(tag, known),
                                     .raw = raw ? in.at : NULL};
     return true;
 }
@@ -156,13 +192,14 @@ static bool take_event(struct rec_log *log)
 bool rec_log_next(struct rec_log *log)
 {
     while (!log->damaged && log->pos == log->len)
-        if (!open_piece(log))
+        if (!open_part(log))
             break;
     if (!log->damaged && log->pos < log->len) {
         log->damaged = !take_event(log);
         if (!log->damaged)
             return true;
     }
-    rec_log_release(log);
+    if (log->damaged || !log->grows || log->event.kind == PT_KIND_ENDED)
+        rec_log_release(log);
     return false;
 }

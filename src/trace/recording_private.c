@@ -1,6 +1,9 @@
 /*
  * Accesses that no analysis of races, deadlocks or properties can use: those of memory that one thread after the other
- * has had for itself. A look through the whole recording before the first event finds out which granules those are.
+ * has had for itself. A look through the whole recording before the first event finds out which granules those are; of
+ * a recording that is read while it is written, this look is over when the program is, and what was given before that
+ * stays: where accesses of private memory up to some moment of the run are there and later ones are not, all that is
+ * said below holds, since those that are there see each other.
  *
  * What is left out: plain accesses all of whose granules are *private*: whoever accesses one, or frees it, is the
  * thread that did so before, or has joined that one since; what the first thread does before it has started any other
@@ -19,10 +22,12 @@
  *
  * Why no more is left out. Of memory that was one thread's for a while, the accesses before a second one came can still
  * race with its accesses in another run, each under the locks that were held and after the reads that were made then;
- * no bound on what would have to be kept of them is known that loses no pair of places. Of repeats between two
- * operations that synchronise, a read may stand for the later ones only as long as its thread writes nothing in
- * between: a later one may come after a write that the other side of a race has seen. And lifetimes follow pointers to
- * whatever memory they lead to, decentralised properties and blocks count or hold every event: they get all of them.
+ * no bound on what would have to be kept of them is known that loses no pair of places. So nothing is left out when it
+ * is written, either: what will be private is known at the end. Of repeats between two operations that synchronise, a
+ * read may stand for the later ones only as long as its thread writes nothing in between: a later one may come after a
+ * write that the other side of a race has seen. The first and the last do not stand for those between them:
+ * docs/prediction.md has a race that only such a one is in. And lifetimes follow pointers to whatever memory they lead
+ * to, decentralised properties and blocks count or hold every event: they get all of them.
  *
  * Guarantee: as above; where there are too many threads, or one that nobody has started, less or nothing is left out.
  * Cost: decoding the logs once more, and a quarter of the memory that the program has touched.
@@ -32,25 +37,7 @@
 #include "core/hash.h"
 #include "trace/recording_impl.h"
 
-enum { PAGE_BITS = 12, IN_PAGE = 1 << (PAGE_BITS - 3), SHARED = UINT16_MAX };
-
-/* NULL: nobody has touched it, and it is not to be made. */
-static uint16_t *page_at(struct rec_private *p, uint64_t page, bool make)
-{
-    struct rec_private_near *near = &p->near[page % REC_NEAR];
-    if (near->owners && near->page == page)
-        return near->owners;
-    uint32_t *index = make ? pt_map64_at(&p->index, page) : NULL, at = make ? *index : pt_map64_get(&p->index, page);
-    if (at == PT_NONE && !make)
-        return NULL;
-    if (at == PT_NONE) {
-        at = *index = p->page_count;
-        struct rec_private_near made = {page, pt_xcalloc(IN_PAGE, sizeof(uint16_t))};
-        PT_PUSH(p->pages, p->page_count, p->page_cap, made);
-    }
-    *near = p->pages[at];
-    return near->owners;
-}
+enum { PAGE_BITS = REC_PAGE_BITS, IN_PAGE = REC_GRANULES, SHARED = UINT16_MAX };
 
 static bool is_static(const struct rec_private *p, uint64_t address)
 {
@@ -62,7 +49,7 @@ static bool is_static(const struct rec_private *p, uint64_t address)
 
 static uint16_t *owner_at(struct rec_private *p, uint64_t address, bool make)
 {
-    uint16_t *owners = page_at(p, address >> PAGE_BITS, make);
+    uint16_t *owners = rec_pages_at(&p->owners, address >> PAGE_BITS, make);
     return owners ? &owners[(address >> 3) % IN_PAGE] : NULL;
 }
 
@@ -97,7 +84,8 @@ static uint16_t owner_of(const struct rec_private *p, uint64_t thread)
 void rec_private_note(struct rec_private *p, const struct rec_event *event, uint32_t log)
 {
     uint16_t self = (uint16_t)(log + 1), other;
-    p->noted++;
+    if (!p->noted++)
+        p->first = log;
     if (!p->threads[log].forked && log != p->first)
         p->foreign = true;
     if (pt_kind_by(event->kind) == PT_BY_MEMORY && event->size) {
@@ -108,6 +96,7 @@ void rec_private_note(struct rec_private *p, const struct rec_event *event, uint
                                               p->noted}));
     } else if (event->kind == PT_KIND_FORK) {
         p->alone = false;
+        *pt_map64_at(&p->forked, event->address) = 1;
         if ((other = owner_of(p, event->address)))
             p->threads[other - 1].forked = true;
     } else if (event->kind == PT_KIND_JOIN && (other = owner_of(p, event->address))) {
@@ -117,12 +106,12 @@ void rec_private_note(struct rec_private *p, const struct rec_event *event, uint
 }
 
 /* At the end: whoever has it now is who frees it, or was joined by that one before. */
-static void free_page(const struct rec_private *p, const struct rec_private_near *page,
+static void free_page(const struct rec_private *p, uint64_t page, uint16_t *owners,
                       const struct rec_private_stretch *freed)
 {
-    uint64_t at = page->page << PAGE_BITS;
+    uint64_t at = page << PAGE_BITS;
     for (uint32_t i = 0; i < IN_PAGE; i++, at += 8) {
-        uint16_t *owner = &page->owners[i];
+        uint16_t *owner = &owners[i];
         if (at >= freed->from && at < freed->to && *owner && *owner != SHARED && *owner != freed->owner &&
             !has_joined(p, freed->owner, *owner, freed->when))
             *owner = SHARED;
@@ -132,16 +121,17 @@ static void free_page(const struct rec_private *p, const struct rec_private_near
 static void take_free(struct rec_private *p, const struct rec_private_stretch *freed)
 {
     uint64_t first = freed->from >> PAGE_BITS, last = (freed->to - 1) >> PAGE_BITS;
-    if (last - first >= p->page_count) {
-        for (uint32_t i = 0; i < p->page_count; i++)
-            if (p->pages[i].page >= first && p->pages[i].page <= last)
-                free_page(p, &p->pages[i], freed);
+    const struct rec_pages *all = &p->owners;
+    if (last - first >= all->count) {
+        for (uint32_t i = 0; i < all->count; i++)
+            if (all->pages[i].page >= first && all->pages[i].page <= last)
+                free_page(p, all->pages[i].page, all->pages[i].granules, freed);
         return;
     }
     for (uint64_t page = first; page <= last; page++) {
-        struct rec_private_near there = {page, page_at(p, page, false)};
-        if (there.owners)
-            free_page(p, &there, freed);
+        uint16_t *owners = rec_pages_at(&p->owners, page, false);
+        if (owners)
+            free_page(p, page, owners, freed);
     }
 }
 
@@ -158,18 +148,23 @@ static bool spread(struct rec_private *p, const struct rec_private_stretch *acce
     return true;
 }
 
-bool rec_private_begin(struct rec_private *p, const struct rec_log *logs, uint32_t log_count, bool alone)
+void rec_private_begin(struct rec_private *p, bool alone)
 {
     rec_private_clear(p);
-    if (log_count >= SHARED)
-        return false;
-    pt_map64_init(&p->index);
+    rec_pages_begin(&p->owners, sizeof(uint16_t));
     pt_map64_init(&p->log_of);
+    pt_map64_init(&p->forked);
     p->begun = true;
     p->alone = alone;
-    p->threads = pt_xcalloc((size_t)log_count + 1, sizeof *p->threads);
-    for (uint32_t i = 0; i < log_count; i++)
-        *pt_map64_at(&p->log_of, logs[i].thread) = i;
+}
+
+bool rec_private_log(struct rec_private *p, uint32_t log, uint32_t thread)
+{
+    if (log >= SHARED - 1)
+        return false;
+    PT_ROOM(p->threads, p->thread_cap, log);
+    p->threads[log].forked = pt_map64_get(&p->forked, thread) != PT_NONE;
+    *pt_map64_at(&p->log_of, thread) = log;
     return true;
 }
 
@@ -201,15 +196,13 @@ bool rec_private_is(struct rec_private *p, const struct rec_event *event)
 void rec_private_clear(struct rec_private *p)
 {
     struct rec_private empty = {.modules = p->modules, .module_count = p->module_count, .module_cap = p->module_cap};
-    for (uint32_t i = 0; i < p->page_count; i++)
-        free(p->pages[i].owners);
-    free(p->pages);
+    rec_pages_release(&p->owners);
     free(p->threads);
     free(p->accesses);
     free(p->frees);
     if (p->begun) {
-        pt_map64_release(&p->index);
         pt_map64_release(&p->log_of);
+        pt_map64_release(&p->forked);
     }
     *p = empty;
 }

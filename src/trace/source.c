@@ -226,6 +226,11 @@ void pt_source_leave_out(struct pt_source *source)
     source->leaves_out = true;
 }
 
+void pt_source_follow(struct pt_source *source, bool follows)
+{
+    source->follows = follows;
+}
+
 bool pt_source_poll(int fd, uint64_t nanoseconds)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};

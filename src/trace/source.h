@@ -34,7 +34,7 @@ struct pt_source {
     struct pt_names *names;
     char *label;
     enum pt_read ended; /* PT_READ_EVENT as long as it goes on */
-    bool leaves_out;
+    bool leaves_out, follows;
     struct pt_err err; /* of the end, where it has one */
 };
 
@@ -53,6 +53,10 @@ struct pt_source *pt_source_from_memory(const char *label, const void *bytes, si
  * and have no time in them, and for nothing else. A recording need not give what cannot change any of these
  * (recording_private.c). */
 void pt_source_leave_out(struct pt_source *source);
+
+/* Before the first event: the file, a recording, is still being written. Where it does not go on yet, the answer is
+ * PT_READ_WAIT; until its end was read, or this is taken back: then all is there. */
+void pt_source_follow(struct pt_source *source, bool follows);
 
 /* Remembers an end, which stays the answer. */
 enum pt_read pt_source_settle(struct pt_source *source, enum pt_read got, const struct pt_err *err);

@@ -4,15 +4,15 @@ An event is (thread, op, object). A run takes a part of each thread's events fro
 it saw, the sections of a lock that exclude each other come as they were recorded, wait, notify and sync come after all before them of their
 object, a thread after its fork, a join after all of the child. A deadlock is a state of such a run in which some threads are each next to
 take a lock that the next one has, or that somebody has for itself who joins the next one, perhaps through others, before releasing it: then that
-lock is *lent* to the next one.
+lock is *lent* to the next one. Who takes a lock by a try (`tries`, indices of events) has it like any other, but nobody waits there.
 """
 
 SHARED = {"racq": True, "acq": False}
 
 
 class Run:
-    def __init__(self, events):
-        self.events = events
+    def __init__(self, events, tries=frozenset()):
+        self.events, self.tries = events, tries
         self.threads = sorted({e[0] for e in events})
         self.of = {t: [i for i, e in enumerate(events) if e[0] == t] for t in self.threads}
         self.saw, self.before, self.needs, self.outer = {}, {}, {}, {}
@@ -91,7 +91,7 @@ class Run:
         for t, count in zip(self.threads, positions):
             if count < len(self.of[t]):
                 i = self.of[t][count]
-                if self.events[i][1] in SHARED and self.outer[i] and self.needs[i] <= self.done(positions):
+                if self.events[i][1] in SHARED and i not in self.tries and self.outer[i] and self.needs[i] <= self.done(positions):
                     yield t, i
 
     def lent(self, positions, held):
@@ -146,9 +146,9 @@ class Run:
                           frozenset(lock for t, lock in held if t == self.events[i][0])) for i in cycle)
 
 
-def deadlocks(events):
+def deadlocks(events, tries=frozenset()):
     """{abstract cycle: set of concrete ones (sets of event indices)}"""
-    run, found = Run(events), {}
+    run, found = Run(events, tries), {}
     todo, seen, looked = [run.start()], {run.start()}, set()
     while todo:
         state = todo.pop()
@@ -164,9 +164,9 @@ def deadlocks(events):
     return found
 
 
-def is_witness(events, witness, cycle):
+def is_witness(events, witness, cycle, tries=frozenset()):
     """Whether these events, as (thread, op, object), are a run that ends in the cycle (event indices), each blocked by the next."""
-    run = Run(events)
+    run = Run(events, tries)
     state = run.start()
     for thread, op, name in witness:
         k = run.threads.index(thread)

@@ -9,7 +9,9 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
+import time
 
 from suite import Failure, Suite, contains, in_folder, run, same, true, write
 
@@ -28,14 +30,17 @@ static int a, b;
 static short c[4];
 static long d;
 static atomic_long e;
+static unsigned long big[4]; /* values that are remembered for their granules */
 static struct { char f[12]; } g, h;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *argument) {
     unsigned seed = (unsigned)(long)argument;
     volatile int seen = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        switch (rand_r(&seed) % 9) {
+        switch (rand_r(&seed) % 11) {
         case 0: a = a + 1; break;
+        case 9: big[i % 4] = big[(i + 1) % 4] * 6364136223846793005ul + (i % 3 ? 1442695040888963407ul : 1); break;
+        case 10: seen = (int)(big[i % 4] + big[(i + 2) % 4]); if (i % 16 == 0) big[i / 16 % 4] = (unsigned long)i; break;
         case 1: b = i; break;
         case 2: c[i % 4] = (short)i; seen = c[(i + 1) % 4]; break;
         case 3: pthread_mutex_lock(&m); d += 3; pthread_mutex_unlock(&m); break;
@@ -551,11 +556,136 @@ def what_is_left_out_changes_nothing():
 
 
 @test
+def first_and_last_are_not_enough():
+    """The race of docs/prediction.md that only a repeat between two synchronisations is in: why recordings have all of them."""
+    events = ("T1|r(g)=0|p T1|w(y)=1|a T1|r(g)=0|p T3|acq(l)|d T3|w(v)=9|e T1|r(v)=9|f T1|r(g)=0|p T1|w(b)=1|h T1|acq(k)|i "
+              "T1|rel(k)|i T3|r(b)=1|j T3|rel(l)|d T2|acq(k)|k T2|rel(k)|k T2|r(y)=1|c T2|acq(l)|m T2|rel(l)|m T2|w(g)=1|q").split()
+    write("all.trace", "\n".join(events) + "\n")
+    write("some.trace", "\n".join(events[:2] + events[3:]) + "\n")
+    found = {name: [sorted(side[1] for side in pair[3:]) for pair in answers("--races", "--order", "sync", name)[1][0][5]] for name in ("all.trace", "some.trace")}
+    same("it is lost", [pair for pair in found["all.trace"] if pair not in found["some.trace"]], [["p", "q"]])
+
+
+@test
+def of_another_version():
+    build("leaving", LEAVING)
+    same("status", run("./leaving", options="record=v.rec").returncode, 0)
+    with open("v.rec", "r+b") as file:
+        file.seek(6)
+        file.write(b"2")
+    done = run(PORTENT, "check", "--races", "v.rec")
+    same("status", done.returncode, 2)
+    contains(done.stderr, "another version of Portent")
+
+
+@test
 def deadlocks_that_happen():
     """The program looks for them while it is recorded, too: otherwise it would hang."""
     build("stuck", STUCK)
     done = run(PORTENT, "run", "--order", "values", "-r", "r.json", "--", "./stuck", timeout=60)
     same(f"status: {done.stderr}", (done.returncode, [v[:2] for v in verdicts("r.json")]), (66, [("deadlocks", "violated"), ("races", "holds")]))
+
+
+TRYING = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;
+static struct timespec limit;
+static void *one(void *unused) { pthread_mutex_lock(&a); INNER; pthread_mutex_unlock(&a); return unused; }
+static void *two(void *unused) { usleep(100000); OUTER; pthread_mutex_lock(&a); pthread_mutex_unlock(&a); LEAVE; return unused; }
+int main(void) {
+    pthread_t t, u;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 10;
+    pthread_create(&t, NULL, one, NULL);
+    pthread_create(&u, NULL, two, NULL);
+    pthread_join(t, NULL);
+    pthread_join(u, NULL);
+    return 0;
+}
+"""
+
+
+@test
+def tries():
+    """Nobody waits in a try, or waits for ever in a lock for a time: no deadlock is predicted there; but who has the lock by one stands in
+    others' way. By the program itself, and through the channel."""
+    unlock, wrlock = "pthread_mutex_unlock(&b)", "pthread_rwlock_wrlock(&r)"
+    lock = "pthread_mutex_lock(&b)"
+    cases = [(lock, lock, unlock, True), ("if (pthread_mutex_trylock(&b)) abort()", lock, unlock, False),
+             ("if (pthread_mutex_timedlock(&b, &limit)) abort()", lock, unlock, False),
+             (lock, "if (pthread_mutex_trylock(&b)) abort()", unlock, True),
+             ("pthread_rwlock_rdlock(&r)", wrlock, "pthread_rwlock_unlock(&r)", True),
+             ("if (pthread_rwlock_tryrdlock(&r)) abort()", wrlock, "pthread_rwlock_unlock(&r)", False),
+             ("if (pthread_rwlock_trywrlock(&r)) abort()", wrlock, "pthread_rwlock_unlock(&r)", False)]
+    for inner, outer, leave, expected in cases:
+        build("t", TRYING.replace("INNER", f"{inner}; {leave}").replace("OUTER", outer).replace("LEAVE", leave))
+        same("status", run("./t", options="record=t.rec").returncode, 0)
+        write("x.prop", "property p: always limit.tv_sec >= 0;\n")
+        same("through the channel", run(PORTENT, "run", "-q", "--record-all", "-s", "x.prop", "-o", "t.trace", "--", "./t").returncode, 0)
+        for trace in ("t.rec", "t.trace"):
+            for order in ("sync", "values"):
+                same(f"{inner} / {outer}, {trace}, {order}", run(PORTENT, "check", "--deadlocks", "--order", order, trace).returncode, int(expected))
+        tried = [line.split("|")[1] for line in lines_of("t.rec") if "|state(trying)|" in line]
+        same(f"{inner} / {outer}: it is said", len(tried), sum("abort" in call for call in (inner, outer)))
+
+
+# Goes on for as long as its argument says, and breaks the property soon.
+LASTING = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int level, near, apart, first = 7, begun = 5;
+static long rounds;
+static void *work(void *argument) {
+    apart = argument != NULL; /* nobody has taken the lock before */
+    for (long i = 0; i < rounds; i++) {
+        pthread_mutex_lock(&m);
+        near++;
+        if (i == 100) level = 3;
+        if (i == rounds / 2 && begun == 5) begun = 6;
+        pthread_mutex_unlock(&m);
+        usleep(1000);
+    }
+    return argument;
+}
+int main(int count, char **arguments) {
+    pthread_t t, u;
+    rounds = atol(arguments[count - 1]);
+    pthread_create(&t, NULL, work, NULL);
+    pthread_create(&u, NULL, work, &first);
+    pthread_join(t, NULL);
+    pthread_join(u, NULL);
+    return 0;
+}
+"""
+
+
+@test
+def followed_while_it_runs():
+    """What is found in what the program has recorded so far is found while it runs; and in the end it is what `check` finds."""
+    build("lasting", LASTING)
+    write("l.prop", "property p: always level <= 2; property q: never [begun == 5]* [begun == 6] [begun == 5];\n")
+    begun = time.monotonic()
+    done = run(PORTENT, "run", "--order", "auto", "-s", "l.prop", "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
+    true(f"it was ended early: {time.monotonic() - begun}, {done.stdout}{done.stderr}", time.monotonic() - begun < 60 and "'p' is violated" in done.stdout + done.stderr)
+    for order in ("sync", "values"):
+        for more in ([], ["-s", "l.prop"]):
+            run(PORTENT, "run", "-q", "--order", order, *more, "-r", "r.json", "--", "./lasting", "800")
+            run(PORTENT, "run", "-q", "--order", order, *more, "-r", "o.json", "-o", "l.trace", "--", "./lasting", "800")
+            limited = subprocess.run(["sh", "-c", "ulimit -v 100000000; exec \"$@\"", "sh", PORTENT, "run", "-q", "--order", order, *more, "-r", "v.json", "--",
+                                      "./lasting", "300"], capture_output=True, check=False)
+            same(f"{order} {more}: without address space for it ({limited.stderr})", verdicts("v.json"), verdicts("r.json"))
+            same(f"{order} {more}: not followed", verdicts("r.json"), verdicts("o.json"))
+            write("c.json", run(PORTENT, "check", "--order", order, *more, "--json", "l.trace").stdout)
+            same(f"{order} {more}: check", [v for v in verdicts("c.json") if v[0] in [w[0] for w in verdicts("r.json")]], verdicts("r.json"))
 
 
 @test

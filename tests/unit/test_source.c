@@ -215,7 +215,7 @@ static void log_event(struct pt_buf *log, unsigned kind, unsigned site, uint32_t
     *to++ = 0;
     *to++ = kind == PT_KIND_UPDATE ? PT_MEMORY_NONE : 0;
     to = pt_rec_put(to, size);
-    to = pt_rec_put(to, pt_rec_fold(address));
+    to = pt_rec_put(to, pt_rec_fold(address) << 1);
     if (pt_rec_has_value(kind, size))
         to = pt_rec_put(to, pt_rec_fold((uint64_t)value));
     to = pt_rec_put(to, 10);
@@ -472,11 +472,97 @@ static void test_recognition(void **state)
     pt_names_release(&names);
 }
 
+/* The same run as make_recording's, with marks in it, and a piece in two parts around one. */
+static void make_growing(struct pt_buf *out, enum ending ending)
+{
+    struct pt_buf one, two, rest, three;
+    pt_buf_init(&one);
+    pt_buf_init(&two);
+    pt_buf_init(&rest);
+    pt_buf_init(&three);
+    log_event(&one, PT_KIND_WRITE, 1, 4, 0, 2);
+    log_event(&two, PT_KIND_OTHER_USER, 1, 0, 1, 0);
+    log_event(&rest, PT_KIND_UPDATE, 0, 4, UINT64_MAX, 0xfffffffd);
+    log_event(&three, PT_KIND_WRITE, 0, 4, 0, 5);
+    pt_buf_add(out, PT_REC_MAGIC, PT_REC_MAGIC_LEN);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_FIRST}, NULL);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .thread = 1, .stamp = 5}, &two);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS}, &one);
+    add_definitions(out);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_MARK, .stamp = 12}, NULL);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .piece = 1, .stamp = 20}, &three);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .thread = 1, .stamp = 5, .from = (uint32_t)two.len},
+              &rest);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_MARK, .stamp = 30}, NULL);
+    if (ending == WHOLE)
+        add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_END, .stamp = 30}, NULL);
+    pt_buf_release(&one);
+    pt_buf_release(&two);
+    pt_buf_release(&rest);
+    pt_buf_release(&three);
+}
+
+/* A recording that is read while it is written, a few bytes at a time: nothing comes before a mark says that it is all
+ * there, nothing is missing or comes twice, and the end is that of the file. */
+static void check_followed(enum ending ending, size_t step)
+{
+    char path[] = "/tmp/test_source_XXXXXX";
+    struct made made;
+    struct pt_buf lines, file;
+    struct pt_err err = {0};
+    int fd = mkstemp(path);
+    uint32_t waits = 0, some = 0, count = 0;
+    enum pt_read got = PT_READ_WAIT;
+    begin(&made);
+    pt_buf_init(&lines);
+    pt_buf_init(&file);
+    make_growing(&file, ending);
+    size_t first = PT_REC_MAGIC_LEN + sizeof(struct pt_rec_chunk) + 1;
+    assert_true(fd >= 0 && write(fd, file.text, first) == (ssize_t)first);
+    assert_int_equal(pt_source_open(path, &made.names, &made.source, &err), PT_OK);
+    pt_source_follow(made.source, true);
+    for (size_t at = first; got == PT_READ_WAIT; waits++) {
+        struct pt_event event;
+        while ((got = pt_source_next(made.source, &event, &err)) == PT_READ_EVENT) {
+            count++;
+            event.stack = 0;
+            if (event.op == PT_OP_STACK)
+                continue;
+            pt_event_to_text(&made.names, &event, &lines);
+            pt_buf_add(&lines, "\n", 1);
+        }
+        some += count && at < file.len;
+        size_t left = file.len - at < step ? file.len - at : step;
+        if (!left)
+            pt_source_follow(made.source, false);
+        assert_int_equal(write(fd, file.text + at, left), left);
+        at += left;
+    }
+    assert_int_equal(got, ending == WHOLE ? PT_READ_END : PT_READ_TORN);
+    assert_string_equal(lines.text, run);
+    assert_true(waits > 3 && some > 0);
+    close(fd);
+    unlink(path);
+    pt_buf_release(&lines);
+    pt_buf_release(&file);
+    finish(&made);
+}
+
+static void test_followed(void **state)
+{
+    (void)state;
+    for (size_t step = 1; step < 60; step += 7) {
+        check_followed(WHOLE, step);
+        check_followed(DAMAGED, step);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_events), cmocka_unit_test(test_losses),         cmocka_unit_test(test_live),
-        cmocka_unit_test(test_gap),         cmocka_unit_test(test_silent_program), cmocka_unit_test(test_recognition),
+        cmocka_unit_test(test_followed),    cmocka_unit_test(test_same_events), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_live),        cmocka_unit_test(test_gap),         cmocka_unit_test(test_silent_program),
+        cmocka_unit_test(test_recognition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

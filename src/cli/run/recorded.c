@@ -1,7 +1,13 @@
 /*
  * Recordings that the program makes by itself, as `run` uses them: `--record-all` without properties, and `--order`,
- * which looks at everything when the program has ended. With `--record-all` and properties, everything comes through
- * the channel instead: properties are evaluated while the program runs, under the names that they have for its memory.
+ * which looks at everything. With `--record-all` and properties, everything comes through the channel instead:
+ * properties are evaluated while the program runs, under the names that they have for its memory.
+ *
+ * With `--order` the recording is followed while it grows, whenever the channel has nothing: events are read, checked
+ * and given to the analyses as they come, and when the program has ended only the rest is left, and what an engine does
+ * at the end of a run (the searches of `sync` and `values`, which need all of it). It is not followed, but read when
+ * the program has ended, where a trace of it is written, which begins with all initial values; where its size is
+ * limited, since what was not read yet might go; and as long as variables of properties have no initial value.
  *
  * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it.
  */
@@ -12,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/recording.h"
 #include "engine/check.h"
 #include "trace/source.h"
 
@@ -66,6 +73,14 @@ void pt_recorded_begin(struct pt_session *session)
     session->later = pt_checks_new(kinds, count, &session->names, &options);
 }
 
+/* What is asked for may not need everything. */
+static void leave_out(const struct pt_session *session, struct pt_source *source)
+{
+    if (!session->writer && !(session->wider_checks >> PT_FOUND_LIFETIME & 1) &&
+        pt_analyse_only_states(&session->analyse))
+        pt_source_leave_out(source);
+}
+
 static void remove_files(const struct pt_session *session)
 {
     struct pt_buf live; /* of a program that was killed */
@@ -76,30 +91,64 @@ static void remove_files(const struct pt_session *session)
     pt_buf_release(&live);
 }
 
+/* Whether it can be followed now; and it is opened then. */
+static bool follows(struct pt_session *session)
+{
+    struct stat about;
+    struct pt_err err;
+    if (session->beside)
+        return true;
+    if (!session->wider || session->writer || session->record_limit || session->late.missing_count ||
+        !pt_channel_started(session->reader) || stat(session->recording, &about) != 0 ||
+        (size_t)about.st_size <= PT_REC_MAGIC_LEN + sizeof(struct pt_rec_chunk) ||
+        pt_source_open(session->recording, &session->names, &session->beside, &err) != PT_OK)
+        return false;
+    leave_out(session, session->beside);
+    pt_source_follow(session->beside, true);
+    return true;
+}
+
 static bool has_come(const struct pt_session *session, const struct pt_event *initial)
 {
     return pt_session_is_resolved(session, pt_name(&session->names, PT_SPACE_VAR, initial->object));
 }
 
+/* As many events as there are, and at most so many. */
+static enum pt_read take(struct pt_session *session, struct pt_source *source, uint64_t most, struct pt_err *err)
+{
+    struct pt_event event;
+    enum pt_read got = PT_READ_EVENT;
+    while (most-- && (got = pt_source_next(source, &event, err)) == PT_READ_EVENT)
+        if (event.op != PT_OP_INIT || !has_come(session, &event)) /* from the channel, whether it is accessed or not */
+            pt_session_pass_on(session, &event);
+    return got;
+}
+
+bool pt_recorded_follow(struct pt_session *session)
+{
+    enum { SOME = 4096 }; /* then the channel is looked at */
+    struct pt_err err;
+    return session->recording && follows(session) && take(session, session->beside, SOME, &err) == PT_READ_EVENT;
+}
+
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
 {
-    struct pt_source *source;
-    struct pt_event event;
+    struct pt_source *source = session->beside;
     struct pt_err err;
-    enum pt_read got = PT_READ_END;
+    enum pt_read got = PT_READ_ERROR;
     if (!pt_channel_started(session->reader)) /* nothing was observed, which is said elsewhere */
         return;
-    if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
-        if (!session->writer && !(session->wider_checks >> PT_FOUND_LIFETIME & 1) &&
-            pt_analyse_only_states(&session->analyse))
-            pt_source_leave_out(source);
-        while ((got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
-            if (event.op != PT_OP_INIT ||
-                !has_come(session, &event)) /* from the channel, whether it is accessed or not */
-                pt_session_pass_on(session, &event);
-        pt_source_free(source);
+    if (source) {
+        pt_source_follow(source, false);
+    } else if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
+        leave_out(session, source);
     } else {
-        got = PT_READ_ERROR;
+        source = NULL;
+    }
+    if (source) {
+        got = take(session, source, UINT64_MAX, &err);
+        pt_source_free(source);
+        session->beside = NULL;
     }
     if (got != PT_READ_END) {
         session->torn = pt_xstrdup(err.message);

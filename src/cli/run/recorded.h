@@ -8,6 +8,8 @@
 void pt_recorded_choose(struct pt_session *session, uint32_t *keep);
 /* The checks of what is recorded. */
 void pt_recorded_begin(struct pt_session *session);
+/* The program runs: passes on what it has recorded by now, or some of it. True: there may be more already. */
+bool pt_recorded_follow(struct pt_session *session);
 /* The program has ended: passes its events on, and removes the files. `lost`: why some are missing. */
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost);
 

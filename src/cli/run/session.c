@@ -372,6 +372,8 @@ static void observe(struct pt_session *session, const struct pt_launched *launch
         } else if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
             over = true;
+        } else if (pt_recorded_follow(session)) {
+            wait = SHORTEST_WAIT;
         } else {
             pt_source_wait(source, wait);
             wait = wait * 2 < LONGEST_WAIT ? wait * 2 : LONGEST_WAIT;
@@ -594,6 +596,8 @@ void pt_session_release(struct pt_session *session)
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
     pt_buf_release(&session->unwritten);
+    if (session->beside)
+        pt_source_free(session->beside);
     free(session->recording);
     pt_late_release(&session->late);
     free(session->doubted);

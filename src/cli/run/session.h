@@ -53,8 +53,8 @@ struct pt_session {
     int herald;             /* with a rendezvous: who waits there is to be written the number of the observed program */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
     const char *trace_path;   /* its file */
-    bool wider; /* the properties, and these checks, are looked at in what was recorded when the program has ended, in
-                   the orders that `analyse` says */
+    bool wider; /* the properties, and these checks, are looked at in what the program records, in the orders that
+                   `analyse` says */
     uint32_t wider_checks;    /* 1 << enum pt_found_check, or-ed */
     const char *record_limit; /* of it; NULL: none */
     char *recording; /* the file that the program records everything into by itself, which goes to `writer` when it has
@@ -69,6 +69,7 @@ struct pt_session {
     struct pt_analysis *analysis;
     struct pt_founds *founds; /* of `checks` */
     struct pt_checks *later;  /* of `wider_checks`; NULL: none */
+    struct pt_source *beside; /* `recording`, while it is followed; NULL: it is not, or not yet */
     char *torn;               /* why the recording is not whole; NULL: it is, or there is none */
     int program_status;       /* as a shell has it */
     int program_signal;       /* that killed it; 0: none did */

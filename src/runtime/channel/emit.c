@@ -240,6 +240,8 @@ static uint16_t marks_of(const struct pt_thread *self, enum pt_event_kind kind, 
     unsigned marks = counted ? PT_COUNTED : 0;
     if (ordered && range && (!range->sync || range->sync == (uint16_t)kind))
         marks |= (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
+    if (self->shadow.tries && !self->shadow.steps && pt_op_locks(pt_kind_op(kind))) /* one more line, but no state */
+        marks |= PT_MARK_TRIES;
     return (uint16_t)marks;
 }
 

@@ -164,7 +164,7 @@ static bool take_calls(struct pt_record_self *self)
     return true;
 }
 
-uint32_t pt_record_stack_number(struct pt_record_self *self)
+uint32_t pt_record_find_stack(struct pt_record_self *self)
 {
     if (!take_calls(self))
         return self->stack;

@@ -14,6 +14,8 @@
 
 enum { BLOCK = 4096 };
 
+bool pt_record_remembers;
+
 static struct {
     int fd;
     uint64_t size, first; /* of the file; where the first chunk stands that is kept */
@@ -26,8 +28,10 @@ static struct {
 bool pt_record_read_limit(void)
 {
     file.limit = UINT64_MAX;
-    return !pt_options.record_limit.len ||
-           pt_rec_read_limit(pt_options.record_limit.at, pt_options.record_limit.len, &file.limit, &file.stops);
+    bool good = !pt_options.record_limit.len ||
+                pt_rec_read_limit(pt_options.record_limit.at, pt_options.record_limit.len, &file.limit, &file.stops);
+    pt_record_remembers = file.stops || file.limit == UINT64_MAX;
+    return good;
 }
 
 static struct pt_rec_chunk first_chunk(void)

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "core/calls.h"
 #include "core/recording.h"
 #include "runtime/record/record.h"
 #include "runtime/sys/sys.h"
@@ -88,6 +89,8 @@ extern _Atomic uint32_t pt_record_work;
 
 /* The limit of the options; false: it is none. */
 bool pt_record_read_limit(void);
+/* Whether all of it is kept, so that the reader knows what stood in it before. */
+extern bool pt_record_remembers;
 /* Whether this very process has written the recording of this name: it has become another program since. */
 bool pt_record_is_own_file(const char *path);
 /* Functions that write: false when they cannot. */
@@ -103,8 +106,19 @@ bool pt_record_make_room(uint8_t *bytes);
 bool pt_record_start_definitions(void);
 /* 0: it is not known, or there are too many. */
 uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site *site);
-/* The number of the calls that the calling thread is in; 0: none. */
-uint32_t pt_record_stack_number(struct pt_record_self *self);
+/* The number of the calls that the calling thread is in; 0: none. They are mostly those of the event before. */
+uint32_t pt_record_find_stack(struct pt_record_self *self);
+static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth;
+    uintptr_t differ = depth ^ self->depth;
+    if (__builtin_expect(differ || depth > PT_RECORD_DEEP, 0))
+        return pt_record_find_stack(self);
+    for (uint32_t i = depth; i-- > 0;) /* without a branch for each */
+        differ |= (uintptr_t)self->frames[i] ^ (uintptr_t)calls->frames[i];
+    return __builtin_expect(!differ, 1) ? self->stack : pt_record_find_stack(self);
+}
 uint32_t pt_record_name_number(const char *name);
 /* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */
 void pt_record_define_initial(uintptr_t granule, bool known);

@@ -7,7 +7,6 @@
  */
 #include "runtime/record/record.h"
 
-#include "core/calls.h"
 #include "core/hash.h"
 #include "runtime/explore/explore.h"
 #include "runtime/record/impl.h"
@@ -38,20 +37,26 @@ bool pt_record_restart(void)
     return !has_part || pt_record_start();
 }
 
-/* Whether there is room for one more event; the writer may have to make it. */
-static bool prepare(struct pt_thread *thread)
+/* The writer may have to make room. */
+static __attribute__((noinline)) bool take_room(struct pt_thread *thread)
 {
     struct pt_record_self *self = thread->record;
-    const struct pt_record_buffer *buffer = self->buffer;
-    if (buffer && atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
-        buffer->shape_count < PT_REC_SHAPES && !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed))
-        return true;
     self->thread = pt_thread_number(thread);
     if (self->thread >= PT_STAMP_THREADS) {
         pt_runtime_stop("more threads than recordings have numbers for");
         return false;
     }
     return pt_record_next_buffer(self);
+}
+
+/* Whether there is room for one more event. */
+static inline bool prepare(struct pt_thread *thread)
+{
+    const struct pt_record_buffer *buffer = thread->record->buffer;
+    bool room = buffer &&
+                atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
+                buffer->shape_count < PT_REC_SHAPES && !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed);
+    return __builtin_expect(room, 1) || take_room(thread);
 }
 
 /* From here on the writer knows that an event is under way whose time may be past. */
@@ -75,14 +80,10 @@ static bool is_shape(const struct pt_record_shape *shape, const struct event *ev
 }
 
 /* The shape's number, and its part of the tag. A new one is put down at `to`. */
-static unsigned choose_shape(struct pt_record_self *self, const struct event *event, uint32_t *ret_shape, uint8_t **to)
+static __attribute__((noinline)) unsigned find_shape(struct pt_record_self *self, const struct event *event,
+                                                     uint32_t *ret_shape, uint8_t **to)
 {
     struct pt_record_buffer *buffer = self->buffer;
-    uint32_t next = buffer->shapes[buffer->last].known.next;
-    if (next < buffer->shape_count && is_shape(&buffer->shapes[next], event)) {
-        *ret_shape = next;
-        return PT_REC_SHAPE_NEXT;
-    }
     uint64_t hash = pt_mix64((uintptr_t)event->site + event->kind + ((uint64_t)event->size << 40));
     uint32_t slot = (uint32_t)hash % PT_RECORD_SLOTS;
     for (; buffer->slots[slot]; slot = (slot + 1) % PT_RECORD_SLOTS) {
@@ -108,27 +109,58 @@ static unsigned choose_shape(struct pt_record_self *self, const struct event *ev
     return PT_REC_SHAPE_NEW;
 }
 
-static unsigned put_address(struct pt_rec_shape *shape, uint64_t address, uint8_t **to)
+/* Most of what follows is put together in pt_record_small, where much of it is known beforehand. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE unsigned choose_shape(struct pt_record_self *self, const struct event *event, uint32_t *ret_shape, uint8_t **to)
+{
+    const struct pt_record_buffer *buffer = self->buffer;
+    uint32_t next = buffer->shapes[buffer->last].known.next;
+    if (__builtin_expect(next < buffer->shape_count && is_shape(&buffer->shapes[next], event), 1)) {
+        *ret_shape = next;
+        return PT_REC_SHAPE_NEXT;
+    }
+    struct event sought = *event; /* the others need not be in memory */
+    uint8_t *at = *to;
+    uint32_t shape;
+    unsigned bits = find_shape(self, &sought, &shape, &at);
+    *ret_shape = shape;
+    *to = at;
+    return bits;
+}
+
+/* `before`: the address of the event before. */
+INLINE unsigned put_address(struct pt_rec_shape *shape, uint64_t before, uint64_t address, uint8_t **to)
 {
     uint64_t stride = address - shape->address;
-    bool expected = stride == shape->stride;
-    if (!expected)
-        *to = pt_rec_put(*to, pt_rec_fold(stride));
-    shape->stride = stride;
     shape->address = address;
-    return expected ? PT_REC_ADDRESS : 0;
+    if (stride == shape->stride)
+        return PT_REC_ADDRESS;
+    shape->stride = stride;
+    uint64_t own = pt_rec_fold(stride), near = pt_rec_fold(address - before);
+    *to = pt_rec_put(*to, own <= near ? own << 1 : near << 1 | 1);
+    return 0;
 }
 
-static unsigned put_value(struct pt_rec_shape *shape, uint64_t value, uint8_t **to)
+/* The reader has both the shape's and the granule's value, in the same order: this is under the granule's lock. */
+INLINE unsigned put_value(struct pt_rec_shape *shape, const struct event *event, uint8_t **to)
 {
-    bool expected = value == shape->value;
-    if (!expected)
-        *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
+    uint64_t value = event->value;
+    if (value == shape->value)
+        return PT_REC_VALUE;
+    if (pt_rec_is_kept(event->kind, event->address, event->size, value)) {
+        uint64_t *kept = pt_record_remembers ? pt_stamp_value(event->address) : NULL;
+        if (kept && *kept == value)
+            return PT_REC_MEMORY;
+        if (kept)
+            *kept = value;
+    }
+    *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
     shape->value = value;
-    return expected ? PT_REC_VALUE : 0;
+    return 0;
 }
 
-static unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
+INLINE unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
 {
     unsigned way = stack == shape->stack         ? PT_REC_STACK_SHAPE
                    : stack == buffer->last_stack ? PT_REC_STACK_LAST
@@ -154,7 +186,9 @@ static uint64_t in_turn(uint32_t thread, uint64_t stamp)
     return stamp;
 }
 
-static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
+/* `valued`: it gives a value; `raw`: so many bytes of memory. */
+INLINE void put_as(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp, bool valued,
+                   uint32_t raw)
 {
     struct pt_record_buffer *buffer = self->buffer;
     if (__builtin_expect(pt_explore_on, 0))
@@ -163,15 +197,15 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     uint8_t *tag = buffer->bytes + used, *to = tag + 1;
     unsigned bits = choose_shape(self, event, &shape, &to);
     struct pt_rec_shape *known = &buffer->shapes[shape].known;
-    bits |= put_address(known, event->address, &to);
-    if (pt_rec_has_value(event->kind, event->size))
-        bits |= put_value(known, event->value, &to);
+    __asm__("" : "+r"(known)); /* or it is computed again wherever it is used */
+    bits |= put_address(known, buffer->address, event->address, &to);
+    if (valued)
+        bits |= put_value(known, event, &to);
     bits |= put_stack(buffer, known, stack, &to);
     if (stamp != self->stamp) {
         to = pt_rec_put(to, stamp - self->stamp);
         bits |= PT_REC_STAMP;
     }
-    uint32_t raw = pt_rec_raw_bytes(event->kind, event->size);
     if (raw)
         memcpy(to, event->raw, raw);
     *tag = (uint8_t)bits;
@@ -185,6 +219,12 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
 
+static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
+{
+    put_as(self, event, stack, stamp, pt_rec_has_value(event->kind, event->size),
+           pt_rec_raw_bytes(event->kind, event->size));
+}
+
 /* The order and such of what is under way, as core/channel.h has it in marks. */
 static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
 {
@@ -192,6 +232,27 @@ static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
     if (!range || !pt_op_may_be_ordered(pt_kind_op(kind)) || (range->sync && range->sync != (uint16_t)kind))
         return 0;
     return (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
+}
+
+static inline uint64_t value_of(uintptr_t address, size_t size)
+{
+    uint64_t value = 0;
+    switch (size) {
+    case 1:
+        return *(const uint8_t *)address;
+    case 2:
+        memcpy(&value, (const void *)address, 2);
+        return value;
+    case 4:
+        memcpy(&value, (const void *)address, 4);
+        return value;
+    case 8:
+        memcpy(&value, (const void *)address, 8);
+        return value;
+    default:
+        memcpy(&value, (const void *)address, size);
+        return value;
+    }
 }
 
 void pt_record_small(struct pt_thread *thread, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
@@ -203,9 +264,10 @@ void pt_record_small(struct pt_thread *thread, enum pt_event_kind kind, unsigned
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
-    memcpy(&event.value, (const void *)address, size);
+    event.value = value_of(address, size);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, kind != PT_KIND_READ_AT, &is_new));
+    put_as(self, &event, stack,
+           pt_stamp_touch_one(self->thread, self->stamp, address, kind != PT_KIND_READ_AT, &is_new), true, 0);
     end(self);
     if (__builtin_expect(is_new, 0))
         pt_record_define_initial(address & ~(uintptr_t)7, kind == PT_KIND_READ_AT);
@@ -255,7 +317,10 @@ void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const s
 void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
 {
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind, .marks = marks_of(thread, kind), .site = site, .address = address};
+    struct event event = {.kind = kind,
+                          .marks = marks_of(thread, kind) | (thread->shadow.tries ? PT_MARK_TRIES : 0),
+                          .site = site,
+                          .address = address};
     bool is_new;
     if (!prepare(thread))
         return;

@@ -27,26 +27,112 @@
 #ifndef PT_RUNTIME_RECORD_STAMP_H
 #define PT_RUNTIME_RECORD_STAMP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <x86intrin.h>
 
 enum { PT_STAMP_BITS = 44, PT_STAMP_UNIT = 6, PT_STAMP_LAG = 16, PT_STAMP_THREADS = (1 << 20) - 2 };
 enum { PT_STAMP_AHEAD = 1 << 10 }; /* that counters of cores, and chains of events, may be ahead of the time */
 
+enum { PT_STAMP_LEAF_BITS = 21, PT_STAMP_PAGE_BITS = 12 };
+enum {
+    PT_STAMP_GRANULES = 1 << (PT_STAMP_LEAF_BITS - 3),
+    PT_STAMP_PAGES = 1 << (PT_STAMP_LEAF_BITS - PT_STAMP_PAGE_BITS)
+};
+#define PT_STAMP_MASK ((UINT64_C(1) << PT_STAMP_BITS) - 1)
+
+/* --- inside: stamp.c --- */
+
+/* Relaxed throughout: words of granules are under the granules' locks; where memory ends while others use it, either
+ * order is one that happened. */
+struct pt_stamp_leaf {
+    _Atomic uint64_t words[PT_STAMP_GRANULES]; /* the thread's number plus 1, and its stamp */
+    _Atomic uint64_t floors[PT_STAMP_PAGES];
+    uint64_t values[PT_STAMP_GRANULES];   /* under the granules' locks; most of it is never touched */
+    _Atomic uint8_t used[PT_STAMP_PAGES]; /* it has words other than 0: those of a stack that ends are mostly 0 */
+};
+
+extern struct pt_stamp_leaf *_Atomic *pt_stamp_leaves;
+extern uint64_t pt_stamp_begun;          /* of the processor's counter */
+extern _Atomic uint64_t pt_stamp_lowest; /* that an event may have */
+
+struct pt_stamp_leaf *pt_stamp_make_leaf(uintptr_t address);
+
+static inline struct pt_stamp_leaf *pt_stamp_leaf_at(uintptr_t address)
+{
+    /* acquire: partner of the exchange that publishes a leaf */
+    return atomic_load_explicit(&pt_stamp_leaves[address >> PT_STAMP_LEAF_BITS], memory_order_acquire);
+}
+
+static inline struct pt_stamp_leaf *pt_stamp_leaf_of(uintptr_t address)
+{
+    struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
+    return __builtin_expect(leaf != NULL, 1) ? leaf : pt_stamp_make_leaf(address);
+}
+
+static inline uint64_t pt_stamp_highest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The least stamp that an event of the thread may have after what the word says. */
+static inline uint64_t pt_stamp_after_word(uint64_t word, uint32_t thread)
+{
+    return word >> PT_STAMP_BITS == thread + UINT64_C(1) ? 0 : (word & PT_STAMP_MASK) + (word != 0);
+}
+
+static inline uint64_t pt_stamp_word_of(uint32_t thread, uint64_t stamp)
+{
+    return (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp;
+}
+
+/* --- what others call --- */
+
 bool pt_stamp_start(void);
 /* The time, as a stamp. */
-uint64_t pt_stamp_now(void);
+static inline uint64_t pt_stamp_now(void)
+{
+    return (__rdtsc() - pt_stamp_begun) >> PT_STAMP_UNIT & PT_STAMP_MASK >> 1;
+}
+
+static inline uint64_t pt_stamp_with_time(uint64_t stamp)
+{
+    uint64_t now = pt_stamp_now();
+    return now > stamp + PT_STAMP_LAG ? now : stamp;
+}
 /* From now on no event that a thread begins has a stamp below this one. */
 void pt_stamp_raise_floor(uint64_t floor);
 /* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked. */
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size);
 /* The same where it lies in one granule; and whether nobody has touched that before. Not `timed`: it need not follow
- * the time. */
-uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new);
+ * the time. Most accesses are of one granule, and most of these by the thread that touched it last. */
+static inline uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new)
+{
+    struct pt_stamp_leaf *leaf = pt_stamp_leaf_of(address);
+    stamp = timed ? pt_stamp_with_time(stamp)
+                  : pt_stamp_highest(stamp, atomic_load_explicit(&pt_stamp_lowest, memory_order_relaxed));
+    *ret_new = false;
+    if (__builtin_expect(!leaf, 0))
+        return stamp;
+    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1), page = in >> PT_STAMP_PAGE_BITS;
+    uint64_t word = atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+    stamp = pt_stamp_highest(stamp, atomic_load_explicit(&leaf->floors[page], memory_order_relaxed));
+    stamp = pt_stamp_highest(stamp, pt_stamp_after_word(word, thread));
+    uint64_t after = pt_stamp_word_of(thread, stamp);
+    if (word != after)
+        atomic_store_explicit(&leaf->words[in >> 3], after, memory_order_relaxed);
+    *ret_new = !word;
+    if (__builtin_expect(!word, 0))
+        atomic_store_explicit(&leaf->used[page], 1, memory_order_relaxed);
+    return stamp;
+}
 /* Whether nobody has touched the granule, which is locked; and from now on the thread has. */
 bool pt_stamp_is_new(uintptr_t address);
 void pt_stamp_claim(uint32_t thread, uintptr_t address);
+/* Where the value of a granule is remembered, which is locked; 0: none is yet. NULL: nothing is remembered. */
+uint64_t *pt_stamp_value(uintptr_t address);
 /* The same of memory that begins or ends. */
 uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintptr_t to);
 

@@ -73,6 +73,7 @@ struct pt_shadow_self {
     bool full;               /* all its events are recorded; set before its first one */
     bool records;            /* ... by the program itself, and each access by `recorded` (hooks.h) */
     bool steps;              /* its monitor has a state for each event ... */
+    bool tries;              /* the lock that it takes now is one that it would not have waited for */
     bool quiet;              /* ... of which the next, unless it is marked, would only be counted */
     _Atomic uint64_t *volatile locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */
     uint64_t states;                        /* its events so far, as far as it is evaluated in them */

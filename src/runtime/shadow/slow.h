@@ -133,6 +133,16 @@ static inline void pt_slow_sync_as(const void *object, int kind, int order, cons
 {
     pt_slow_sync_at(object, object, kind, order, site);
 }
+/* A lock was taken by a call that does not wait for it, or not for ever: recordings say so. */
+static inline void pt_slow_tried(const void *object, int kind, int order, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    if (self)
+        self->tries = true;
+    pt_slow_sync_as(object, kind, order, site);
+    if (self)
+        self->tries = false;
+}
 static inline void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
 {
     pt_slow_sync_as(object, kind, kind, site);

@@ -103,7 +103,7 @@ static void end_wait(const void *condition, const void *mutex, bool signalled, i
 {
     pt_wrap_active(PT_STATE_RUNNING, 0);
     end(condition, signalled, kind, call.site);
-    pt_wrap_sync((const void *)mutex, PT_KIND_ACQ, call.mutex);
+    pt_wrap_sync_as((const void *)mutex, PT_KIND_ACQ, call.mutex, true);
 }
 
 PT_WRAP(void, g_cond_wait, (void *condition, void *mutex))

@@ -110,7 +110,10 @@ static inline bool pt_wrap_skips(int order, const struct pt_site *site)
  * waits as long as it takes. */
 static inline void pt_wrap_sync_order(const void *object, int kind, int order, const struct pt_site *site, bool waits)
 {
-    if (pt_is_active() && !pt_wrap_skips(order, site)) /* or else not even a call */
+    bool active = pt_is_active() && !pt_wrap_skips(order, site); /* or else not even a call */
+    if (active && !waits && (kind == PT_KIND_ACQ || kind == PT_KIND_RACQ))
+        pt_slow_tried(object, kind, order, site);
+    else if (active)
         pt_slow_sync_as(object, kind, order, site);
     if (__builtin_expect(pt_wrap_looks, 0))
         pt_wrap_hooks.locked(object, kind, site, waits);

@@ -150,7 +150,7 @@ PT_WRAP(int, omp_test_lock, (void *lock))
     const struct pt_site *site = pt_call_take(lock);
     int taken = PT_REAL(omp_test_lock)(lock);
     if (taken)
-        pt_slow_sync(lock, PT_EFFECT(omp_test_lock), site);
+        pt_slow_tried(lock, PT_EFFECT(omp_test_lock), PT_EFFECT(omp_test_lock), site);
     return taken;
 }
 #endif
