@@ -23,11 +23,12 @@
 #include "explore/schedule.h"
 #include "report/json_writer.h"
 
-enum { OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
+enum { OPT_GDB, OPT_GDB_SCRIPT, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
 static const struct pt_option options_table[] = {
     [OPT_GDB] = {"gdb", 0, NULL, NULL,
                  "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
+    [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
@@ -35,7 +36,7 @@ static const struct pt_option options_table[] = {
 };
 
 struct replay {
-    const char *path, *result_path;
+    const char *path, *result_path, *gdb_script;
     const char *const *arguments;
     uint64_t timeout;
     bool quiet, gdb;
@@ -104,6 +105,7 @@ static const char **gdb_command(const struct replay *r, const char *file, const 
                                  "-ex",    "set disable-randomization on",
                                  "-ex",    "set breakpoint pending on",
                                  "-ex",    "break __portent_explore_stop",
+                                 "-x",     r->gdb_script ? r->gdb_script : "/dev/null",
                                  "-ex",    "run",
                                  "--args", r->path};
     size_t own = sizeof fixed / sizeof *fixed, count = 0;
@@ -251,11 +253,17 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
             return false;
         if (parsed->options[i].index == OPT_RESULT)
             r->result_path = argument;
+        if (parsed->options[i].index == OPT_GDB_SCRIPT)
+            r->gdb_script = argument;
         r->quiet |= parsed->options[i].index == OPT_QUIET;
         r->gdb |= parsed->options[i].index == OPT_GDB;
     }
     if (parsed->operand_count < 2) {
         pt_diag_usage("replay", parsed->operand_count ? "a program is missing" : "a schedule is missing");
+        return false;
+    }
+    if (r->gdb_script && !r->gdb) {
+        pt_diag_usage("replay", "--gdb-script is for --gdb");
         return false;
     }
     return true;
