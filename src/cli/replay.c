@@ -15,6 +15,7 @@
 #include "cli/common/analyse.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/whatis.h"
 #include "cli/explore/names.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
@@ -61,6 +62,8 @@ static enum pt_status load(struct replay *r, const char *path, struct pt_err *er
         return status;
     status = pt_explore_schedule_read(path, text, len, &r->schedule, err);
     free(text);
+    if (status != PT_OK)
+        pt_whatis_mend(path, PT_FILE_SCHEDULE, err);
     return status;
 }
 
