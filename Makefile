@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 60
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install lint bench bench-real fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install doc-site lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -64,7 +64,7 @@ check-real: deps all ## build real programs, unmodified, and run them under load
 	@tests/real/check_real.py build/bin/portent build/real
 
 check-browser: deps all ## look at the HTML report with a headless Chromium
-	@tools/deps browser || true
+	@tools/deps browser site || true
 	@PYTHONDONTWRITEBYTECODE=1 tests/browser/run_browser.py build/bin/portent
 
 # Not in .ci/run: the schema comes from outside, and npm is a large thing to install for one file.
@@ -75,6 +75,11 @@ check-sarif: deps all ## hold SARIF reports against the published schema, which 
 
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)
+
+doc-site: ## make documents, man pages and examples into a static site with a search: build/site
+	@tools/deps site
+	@mkdir -p build
+	@tools/doc-site build/site
 
 lint: ## layout, static analysis, include direction
 	@tools/deps build lint
