@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 60
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install doc-site lint bench bench-real fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install uninstall deb doc-site lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -75,6 +75,14 @@ check-sarif: deps all ## hold SARIF reports against the published schema, which 
 
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)
+
+uninstall: ## remove what 'make install' put under PREFIX
+	@test -e build/build.ninja || { echo "build/ is needed, to know what was installed: run 'make'" >&2; exit 1; }
+	@tools/uninstall build $(PREFIX)
+
+deb: ## build the Debian packages in build/deb
+	@tools/deps build deb
+	@tools/deb build/deb
 
 doc-site: ## make documents, man pages and examples into a static site with a search: build/site
 	@tools/deps site
