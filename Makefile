@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 60
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-explored check-browser check-sarif install lint bench bench-real fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-explored check-browser check-sarif install uninstall deb doc-site lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -51,7 +51,7 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	@# that look at what programs do and find by themselves. What cc and cfront run is run by other suites as well.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt --skip wire --skip behaviour --skip stores --skip catalogue --skip race-programs --skip live-races \
 	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel \
-	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols
+	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols --skip gdb
 
 check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
 	@python3 tests/programs/run_rt.py build --valgrind
@@ -69,7 +69,7 @@ check-explored: deps all ## run real programs under controlled schedules, a hund
 	@tests/real/check_explored.py build/bin/portent build/real
 
 check-browser: deps all ## look at the HTML report with a headless Chromium
-	@tools/deps browser || true
+	@tools/deps browser site || true
 	@PYTHONDONTWRITEBYTECODE=1 tests/browser/run_browser.py build/bin/portent
 
 # Not in .ci/run: the schema comes from outside, and npm is a large thing to install for one file.
@@ -80,6 +80,19 @@ check-sarif: deps all ## hold SARIF reports against the published schema, which 
 
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)
+
+uninstall: ## remove what 'make install' put under PREFIX
+	@test -e build/build.ninja || { echo "build/ is needed, to know what was installed: run 'make'" >&2; exit 1; }
+	@tools/uninstall build $(PREFIX)
+
+deb: ## build the Debian packages in build/deb
+	@tools/deps build deb
+	@tools/deb build/deb
+
+doc-site: ## make documents, man pages and examples into a static site with a search: build/site
+	@tools/deps site
+	@mkdir -p build
+	@tools/doc-site build/site
 
 lint: ## layout, static analysis, include direction
 	@tools/deps build lint

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests" / "programs"))
 from suite import keep_pace  # noqa: E402
 
-DOCUMENTS = ("README.md", "docs/tutorial.md", "examples/model/README.md", "examples/monitor/README.md", "examples/water/README.md",
+DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/coming-from-tsan.md", "docs/coming-from-helgrind.md", "examples/model/README.md", "examples/monitor/README.md", "examples/water/README.md",
              "examples/bank/README.md", "examples/queue/README.md", "examples/atomic/README.md", "examples/stages/README.md",
              "examples/transfer/README.md", "examples/knowledge/README.md", "examples/checking/README.md",
              "examples/mutex/README.md", "examples/recover/README.md")

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/whatis.h"
 #include "logic/monitor/monitor.h"
 #include "base/suggest.h"
 
@@ -79,6 +80,13 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
         return false;
     }
     request->formula = request->file ? NULL : parsed->operands[0];
+    if (request->formula && pt_whatis(request->formula) == PT_FILE_PROPERTIES) {
+        struct pt_err err;
+        (void)pt_err_set(&err, PT_EUSAGE, "'%s' is a property file, not a formula", request->formula);
+        pt_whatis_hint(request->formula, PT_FILE_PROPERTIES, &err);
+        pt_diag_error(&err);
+        return false;
+    }
     request->batch = request->formula && strcmp(request->formula, "-") == 0;
     if (request->batch && request->form == OPT_C) {
         pt_diag_usage("automaton", "--c makes one monitor: it takes one formula, not a list of them");

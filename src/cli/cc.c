@@ -42,13 +42,28 @@ static int compile(bool cxx, int argc, char **argv)
     return EXIT_NOT_INSTALLED;
 }
 
+/* Who asks clang for help wants ours too, and first. */
+static void help(const struct pt_command *command, int argc, char **argv)
+{
+    struct pt_buf buf;
+    if (argc != 1 || strcmp(argv[0], "--help") != 0)
+        return;
+    pt_buf_init(&buf);
+    pt_options_help(command, &buf);
+    pt_buf_puts(&buf, "\nWhat clang says of itself:\n\n");
+    (void)pt_output(&buf);
+    pt_buf_release(&buf);
+}
+
 static int run_cc(int argc, char **argv)
 {
+    help(&pt_command_cc, argc, argv);
     return compile(false, argc, argv);
 }
 
 static int run_cxx(int argc, char **argv)
 {
+    help(&pt_command_cxx, argc, argv);
     return compile(true, argc, argv);
 }
 
@@ -57,7 +72,11 @@ static const char *const usages[] = {"[CLANG'S ARGUMENTS]", NULL};
 static const char about[] =
     "Takes the place of the compiler: clang, with every access that other threads could see "
     "turned into a call of Portent's runtime. Adds -g, and finds <portent.h> and the runtime by "
-    "itself. Options are clang's, --help too, but for --only-file, --skip-file and --skip-function.";
+    "itself. Options are clang's, but for these:\n\n"
+    "--only-file=PATTERNS: instrument only functions whose source file matches one of these, as in 'src/*,x.c'.\n"
+    "--skip-file=PATTERNS: not those.\n"
+    "--skip-function=PATTERNS: not functions of these names.\n\n"
+    "As in: portent cc -O2 -pthread prog.c -o prog; make CC='portent cc'; then: portent run -- ./prog";
 
 const struct pt_command pt_command_cc = {
     .name = "cc",

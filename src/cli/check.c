@@ -13,6 +13,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/whatis.h"
 #include "engine/analysis.h"
 #include "engine/check.h"
 #include "trace/format.h"
@@ -404,6 +405,7 @@ static int analyse(struct check *check, struct pt_err *err)
         exit_status = pt_output_end(&output, &result);
     } else {
         pt_output_abandon(&output);
+        pt_whatis_mend(check->trace, PT_FILE_TRACE, err);
         pt_file_show_line(check->trace, err);
         pt_diag_error(err);
     }

@@ -86,7 +86,9 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     request->confirm.limit = (uint32_t)limit;
     request->confirm.replay.patience = seconds * 1000000000;
     if (parsed->operand_count < 2) {
-        pt_diag_usage("confirm", parsed->operand_count ? "a program is missing" : "a result is missing");
+        pt_diag_usage("confirm", parsed->operand_count
+                                     ? "a program is missing: portent confirm RESULT.json -- PROGRAM [ARGS]"
+                                     : "a result is missing");
         return false;
     }
     return true;

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/whatis.h"
 #include "trace/format.h"
 #include "trace/validate.h"
 #include "trace/writer.h"
@@ -98,7 +99,11 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
         request->format = formats[index];
     }
     if (parsed->operand_count != 1 || !request->output) {
-        pt_diag_usage("convert", "convert takes one trace and -o TRACE");
+        pt_diag_usage("convert", "convert takes one trace and -o TRACE: portent convert %s -o %s",
+                      parsed->operand_count ? parsed->operands[0] : "TRACE",
+                      request->output             ? request->output
+                      : parsed->operand_count > 1 ? parsed->operands[1]
+                                                  : "TRACE.ptb");
         return false;
     }
     request->input = parsed->operands[0];
@@ -182,6 +187,7 @@ static int run(const struct pt_parsed *parsed)
     if (!set_options(&request, parsed))
         return PT_EXIT_BAD;
     if (convert(&request, &torn, &err) != PT_OK) {
+        pt_whatis_mend(request.input, PT_FILE_TRACE, &err);
         pt_file_show_line(request.input, &err);
         pt_diag_error(&err);
         return PT_EXIT_BAD;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/common/diag.h"
+#include "cli/common/whatis.h"
 #include "cli/watch/live.h"
 #include "base/suggest.h"
 
@@ -64,18 +65,40 @@ static int version(void)
     return ok ? 0 : PT_EXIT_BAD;
 }
 
+/* What people who know other tools call it. */
+static const char *other_name(const char *word)
+{
+    static const char *const names[][2] = {
+        {"gcc", "cc"},      {"clang", "cc"},     {"g++", "c++"},        {"cxx", "c++"},       {"clang++", "c++"},
+        {"record", "run"},  {"exec", "run"},     {"test", "run"},       {"race", "run"},      {"races", "run"},
+        {"tsan", "run"},    {"verify", "check"}, {"analyze", "check"},  {"analyse", "check"}, {"show", "report"},
+        {"html", "report"}, {"fuzz", "explore"}, {"stress", "explore"}, {"monitor", "watch"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], word) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 static int unknown_command(const char *word)
 {
     struct pt_err err;
     struct pt_suggest suggest;
+    enum pt_file_kind kind = pt_whatis(word);
+    const char *other = other_name(word);
     pt_suggest_init(&suggest, word, strlen(word));
     for (uint32_t i = 0; pt_commands[i]; i++)
         pt_suggest_offer(&suggest, pt_commands[i]->name);
     (void)pt_err_set(&err, PT_EUSAGE, "there is no %s '%s'", word[0] == '-' ? "option" : "command", word);
-    if (suggest.best)
+    if (kind != PT_FILE_UNKNOWN) {
+        (void)pt_err_set(&err, PT_EUSAGE, "a command is missing: '%s' is %s", word, pt_whatis_words(kind));
+        pt_whatis_hint(word, kind, &err);
+    } else if (other) {
+        pt_err_hint(&err, "'portent %s' does that; see 'portent %s --help'", other, other);
+    } else if (suggest.best) {
         pt_err_hint(&err, "did you mean '%s'?", suggest.best);
-    else
+    } else {
         pt_err_hint(&err, "'portent --help' lists the commands");
+    }
     pt_diag_error(&err);
     return PT_EXIT_BAD;
 }

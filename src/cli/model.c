@@ -20,6 +20,7 @@
 #include "cli/model/output.h"
 #include "cli/common/progress.h"
 #include "cli/common/triage.h"
+#include "cli/common/whatis.h"
 #include "net/model.h"
 #include "net/sml.h"
 
@@ -278,6 +279,8 @@ static enum pt_status load_program(const struct request *request, struct pt_prog
         return status;
     status = pt_sml_parse(path, text, len, program, err);
     free(text);
+    if (status != PT_OK)
+        pt_whatis_mend(path, PT_FILE_MODEL, err);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/common/analyse.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/whatis.h"
 #include "cli/explore/recorded.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
@@ -24,7 +25,7 @@
 #include "report/json_writer.h"
 #include "report/text.h"
 
-enum { OPT_PROPERTIES, OPT_GDB, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
+enum { OPT_PROPERTIES, OPT_GDB, OPT_GDB_SCRIPT, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
@@ -32,6 +33,7 @@ static const struct pt_option options_table[] = {
                         "schedule violates); may be repeated"},
     [OPT_GDB] = {"gdb", 0, NULL, NULL,
                  "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
+    [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
@@ -39,7 +41,7 @@ static const struct pt_option options_table[] = {
 };
 
 struct replay {
-    const char *path, *result_path;
+    const char *path, *result_path, *gdb_script;
     const char *const *arguments;
     uint64_t timeout;
     bool quiet, gdb;
@@ -67,6 +69,8 @@ static enum pt_status load(struct replay *r, const char *path, struct pt_err *er
         return status;
     status = pt_explore_schedule_read(path, text, len, &r->schedule, err);
     free(text);
+    if (status != PT_OK)
+        pt_whatis_mend(path, PT_FILE_SCHEDULE, err);
     return status;
 }
 
@@ -127,6 +131,7 @@ static const char **gdb_command(const struct replay *r, const char *file, const 
                                  "-ex",    "set disable-randomization on",
                                  "-ex",    "set breakpoint pending on",
                                  "-ex",    "break __portent_explore_stop",
+                                 "-x",     r->gdb_script ? r->gdb_script : "/dev/null",
                                  "-ex",    "run",
                                  "--args", r->path};
     size_t own = sizeof fixed / sizeof *fixed, count = 0;
@@ -311,11 +316,17 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
             return false;
         if (parsed->options[i].index == OPT_RESULT)
             r->result_path = argument;
+        if (parsed->options[i].index == OPT_GDB_SCRIPT)
+            r->gdb_script = argument;
         r->quiet |= parsed->options[i].index == OPT_QUIET;
         r->gdb |= parsed->options[i].index == OPT_GDB;
     }
     if (parsed->operand_count < 2) {
         pt_diag_usage("replay", parsed->operand_count ? "a program is missing" : "a schedule is missing");
+        return false;
+    }
+    if (r->gdb_script && !r->gdb) {
+        pt_diag_usage("replay", "--gdb-script is for --gdb");
         return false;
     }
     return true;

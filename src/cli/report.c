@@ -13,6 +13,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/sources.h"
+#include "cli/common/whatis.h"
 #include "report/format.h"
 #include "trace/source.h"
 #include "trace/validate.h"
@@ -90,10 +91,25 @@ static enum pt_status add_roots(const struct request *request, const struct pt_p
     return status;
 }
 
+/* The file is of another kind than the report needs: what it is, and what is done with it. */
 static enum pt_status not_made(const struct request *request, const char *from, struct pt_err *err)
 {
-    return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s cannot be made from a %s",
-                     request->format == &pt_report_format_text ? "" : "--", request->format->name, from);
+    enum pt_file_kind kind = pt_whatis(request->input);
+    bool text = request->format == &pt_report_format_text;
+    if (kind != PT_FILE_RESULT && kind != PT_FILE_TRACE && kind != PT_FILE_UNKNOWN) {
+        (void)pt_err_at(err, PT_EUSAGE, request->input, 1, 1, "this is %s: a report is made from a result or a trace",
+                        pt_whatis_words(kind));
+        pt_whatis_hint(request->input, kind, err);
+        return PT_EUSAGE;
+    }
+    (void)pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s cannot be made from a %s", text ? "" : "--",
+                    request->format->name, from);
+    if (request->format->from_result)
+        pt_err_hint(err, "'portent check --json %s' makes a result; of a trace there are --timeline and --perfetto",
+                    request->input);
+    else
+        pt_err_hint(err, "it is drawn from a trace: 'portent run -o FILE.trace' and 'portent watch -o' record one");
+    return PT_EUSAGE;
 }
 
 /* All results of the command line as one. */
@@ -176,8 +192,10 @@ static enum pt_status from_trace(const struct request *request, const struct pt_
             warn_of_limits(limits);
         report->finish(state, buf);
         pt_source_free(source);
-        if (status != PT_OK)
+        if (status != PT_OK) {
+            pt_whatis_mend(request->input, PT_FILE_TRACE, err);
             pt_file_show_line(request->input, err);
+        }
     }
     pt_names_release(&names);
     return status;

@@ -320,7 +320,7 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
 {
     uint32_t module_count = 0;
     if (parsed->operand_count == 0) {
-        pt_diag_usage("run", "a program is missing");
+        pt_diag_usage("run", "a program is missing: portent run [OPTIONS] -- PROGRAM [ARGS]");
         return false;
     }
     int64_t exit_code = run->session.settings.exitcode; /* the environment's: the command line counts more */

@@ -116,6 +116,28 @@ void pt_diag_warning(const struct pt_err *err)
     print(err, "warning");
 }
 
+static bool is_of_path(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.[]:", c));
+}
+
+void pt_diag_hint_arrow(const char *text, const char *path, struct pt_err *err)
+{
+    size_t len = strlen(path);
+    for (const char *found = text; len && (found = strstr(found, path)); found += len) {
+        const char *begin = found, *end = found + len;
+        while (begin > text && (is_of_path(begin[-1]) || (begin - text > 1 && memcmp(begin - 2, "->", 2) == 0)))
+            begin -= is_of_path(begin[-1]) ? 1 : 2;
+        while (is_of_path(*end) || strncmp(end, "->", 2) == 0)
+            end += is_of_path(*end) ? 1 : 2;
+        const char *arrow = strstr(begin, "->");
+        bool name = is_of_path(*begin) && !strchr("0123456789.[]:", *begin);
+        if (name && arrow && arrow + 2 < end)
+            pt_err_hint(err, "in a formula '->' is an implication; name what the pointer leads to: var v = %.*s;",
+                        (int)(end - begin), begin);
+    }
+}
+
 void pt_diag_usage(const char *command, const char *fmt, ...)
 {
     struct pt_err err;

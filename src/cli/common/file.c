@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/common/whatis.h"
 #include "portent-monitor.h"
 #include "report/result.h"
 #include "trace/format.h"
@@ -70,6 +71,8 @@ enum pt_status pt_file_result(const char *path, struct pt_loaded **ret_loaded, s
         return status;
     status = pt_result_read(path, text, len, ret_loaded, err);
     free(text);
+    if (status != PT_OK)
+        pt_whatis_mend(path, PT_FILE_RESULT, err);
     return status;
 }
 
@@ -82,6 +85,8 @@ enum pt_status pt_file_properties(struct pt_properties *props, const char *path,
         return status;
     status = pt_properties_add(props, path, text, len, fetch, NULL, err);
     free(text);
+    if (status != PT_OK)
+        pt_whatis_mend(path, PT_FILE_PROPERTIES, err);
     return status;
 }
 

@@ -17,19 +17,36 @@
 
 enum { HELP_WIDTH = 79, HELP_COLUMN = 28 };
 
-static void unknown_option(const struct pt_command *command, const char *word)
+/* Whether its command line goes on with a program's. */
+static bool runs_program(const struct pt_command *command)
+{
+    for (uint32_t i = 0; command->usages[i]; i++)
+        if (strstr(command->usages[i], "-- PROGRAM"))
+            return true;
+    return false;
+}
+
+/* `dashed` is how the option was written. Behind the program's name it is likely to be the program's. */
+static void unknown_option(const struct pt_command *command, const struct pt_parsed *parsed, const char *dashed)
 {
     struct pt_suggest suggest;
-    pt_suggest_init(&suggest, word, strlen(word));
+    const char *word = dashed + 2;
+    pt_suggest_init(&suggest, dashed[1] == '-' ? word : "", dashed[1] == '-' ? strlen(word) : 0);
     pt_suggest_offer(&suggest, "help");
     for (const struct pt_option *o = command->options; o->help; o++) {
         if (o->name)
             pt_suggest_offer(&suggest, o->name);
     }
     struct pt_err err;
-    (void)pt_err_set(&err, PT_EUSAGE, "%s has no option '--%s'", command->name, word);
-    if (suggest.best)
+    (void)pt_err_set(&err, PT_EUSAGE, "%s has no option '%s'", command->name, dashed);
+    if (runs_program(command) && parsed->operand_count)
+        pt_err_hint(&err, "if it is the program's, '--' goes before the program: portent %s ... -- %s %s ...",
+                    command->name, parsed->operands[parsed->operand_count - 1], dashed);
+    else if (suggest.best)
         pt_err_hint(&err, "did you mean '--%s'?", suggest.best);
+    else if (dashed[1] != '-')
+        pt_err_hint(&err, "what begins with '-' and is no option goes behind '--'; see 'portent %s --help'",
+                    command->name);
     else
         pt_err_hint(&err, "'portent %s --help' lists its options", command->name);
     pt_diag_error(&err);
@@ -79,7 +96,11 @@ static bool parse_long(const struct pt_command *command, int argc, char **argv, 
     if (strcmp(name, "help") == 0 && !equals) {
         parsed->help = ok = true;
     } else if (!option->help) {
-        unknown_option(command, name);
+        struct pt_buf dashed;
+        pt_buf_init(&dashed);
+        pt_buf_printf(&dashed, "--%s", name);
+        unknown_option(command, parsed, dashed.text);
+        pt_buf_release(&dashed);
     } else if (!option->argument && equals) {
         pt_diag_usage(command->name, "--%s takes no argument", option->name);
     } else if (option->argument && !option->optional && !equals && *at + 1 >= argc) {
@@ -106,8 +127,7 @@ static bool parse_short(const struct pt_command *command, int argc, char **argv,
             continue;
         }
         if (!option->help) {
-            pt_diag_usage(command->name, "%s has no option '-%c' (what begins with '-' and is none goes behind '--')",
-                          command->name, *letter);
+            unknown_option(command, parsed, (char[]){'-', *letter, '\0'});
             return false;
         }
         if (!option->argument) {

@@ -172,10 +172,10 @@ static const char *nearest(const struct unseen *unseen, const struct pt_names *n
 }
 
 /* One warning about the names of one property, which stand at *at and after; *at moves past them. */
-static void warn_unseen(const struct unseen *unseen, uint32_t *at, const char *property, const struct pt_names *names,
-                        const struct pt_properties *props)
+static void warn_unseen(const struct unseen *unseen, uint32_t *at, const struct pt_finding *finding,
+                        const struct pt_names *names, const struct pt_properties *props)
 {
-    uint32_t owner = unseen->items[*at].property, listed = 0;
+    uint32_t owner = unseen->items[*at].property, first = *at, listed = 0;
     struct pt_buf list;
     pt_buf_init(&list);
     for (; *at < unseen->count && unseen->items[*at].property == owner; ++*at, ++listed) {
@@ -190,7 +190,10 @@ static void warn_unseen(const struct unseen *unseen, uint32_t *at, const char *p
             pt_buf_printf(&list, " (did you mean '%s'?)", near);
     }
     struct pt_err warning;
-    (void)pt_err_set(&warning, PT_OK, "property '%s' names %s, which the trace never mentions", property, list.text);
+    (void)pt_err_set(&warning, PT_OK, "property '%s' names %s, which the trace never mentions", finding->property,
+                     list.text);
+    for (uint32_t i = first; i < *at && !warning.hint[0]; i++)
+        pt_diag_hint_arrow(finding->text ? finding->text : "", unseen->items[i].name, &warning);
     pt_diag_warning(&warning);
     pt_buf_release(&list);
 }
@@ -204,7 +207,7 @@ void pt_output_unseen(struct pt_output *output, struct pt_analysis *analysis, co
     collect_unseen(findings, count, &unseen);
     pt_progress_clear(&output->progress);
     for (uint32_t at = 0; at < unseen.count;)
-        warn_unseen(&unseen, &at, findings[unseen.items[at].property]->property, names, props);
+        warn_unseen(&unseen, &at, findings[unseen.items[at].property], names, props);
     free(unseen.items);
 }
 

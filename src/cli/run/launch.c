@@ -22,6 +22,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/common/whatis.h"
 
 /* --- finding it --- */
 
@@ -48,17 +49,31 @@ static char *search_path(const char *name)
     return NULL;
 }
 
+static void not_a_program(const char *name, enum pt_file_kind kind, struct pt_err *err)
+{
+    (void)pt_err_set(err, PT_EIO, "'%s' is %s, not a program", name, pt_whatis_words(kind));
+    pt_whatis_hint(name, kind, err);
+}
+
 char *pt_launch_find(const char *name, int *ret_exit, struct pt_err *err)
 {
     char *found = strchr(name, '/') ? pt_xstrdup(name) : search_path(name);
     *ret_exit = PT_EXIT_NOT_FOUND;
     if (!found || access(found, F_OK) != 0) {
         (void)pt_err_set(err, PT_EIO, "there is no program '%s'", name);
-        if (!strchr(name, '/') && is_file(name))
+        enum pt_file_kind kind = pt_whatis(name);
+        if (kind != PT_FILE_UNKNOWN && kind != PT_FILE_PROGRAM && kind != PT_FILE_SCRIPT)
+            not_a_program(name, kind, err);
+        else if (!strchr(name, '/') && is_file(name))
             pt_err_hint(err, "to run the one in this folder, write './%s'", name);
     } else if (!is_file(found) || access(found, X_OK) != 0) {
         *ret_exit = PT_EXIT_CANNOT_RUN;
         (void)pt_err_set(err, PT_EIO, "'%s' cannot be run: it is not an executable file", name);
+        enum pt_file_kind kind = pt_whatis(name);
+        if (kind == PT_FILE_PROGRAM || kind == PT_FILE_SCRIPT)
+            pt_err_hint(err, "'chmod +x %s' makes it one", name);
+        else if (kind != PT_FILE_UNKNOWN)
+            not_a_program(name, kind, err);
     } else {
         return found;
     }

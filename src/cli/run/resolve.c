@@ -11,6 +11,7 @@
 
 #include "logic/monitor/monitor.h"
 #include "base/suggest.h"
+#include "cli/common/diag.h"
 
 /* Puts the error where the property names the variable or event. */
 static void place_error(struct pt_err *err, const struct pt_property *property, uint32_t var, uint32_t event)
@@ -99,7 +100,9 @@ static void hint_near(struct pt_debuginfo *info, const char *path, bool local, s
     pt_debuginfo_near(info, path, offer, &near);
     pt_suggest_init(&texts, path, strlen(path));
     pt_debuginfo_texts(info, local ? "portent_internal" : "portent_watch", offer_text, &texts);
-    if (near.same_count)
+    if (strcmp(path, "NULL") == 0 || strcmp(path, "nullptr") == 0)
+        pt_err_hint(err, "a null pointer is 0");
+    else if (near.same_count)
         pt_err_hint(err, "did you mean %s?", near.same.text);
     else if (near.suggest.best)
         pt_err_hint(err, "did you mean '%s'?", near.suggest.best);
@@ -109,6 +112,8 @@ static void hint_near(struct pt_debuginfo *info, const char *path, bool local, s
         pt_err_hint(err, "did you mean '%s'?", texts.best);
     else if (near.names.count && !pt_debuginfo_knows(info, path))
         hint_some(&near.names, err);
+    else if (!near.names.count)
+        pt_err_hint(err, "'portent cc' adds -g by itself: -g0 or -s took it away again, or 'strip' did");
     pt_strtab_release(&near.names);
     pt_buf_release(&near.same);
 }
@@ -238,24 +243,6 @@ bool pt_resolve_needed(const struct pt_analyse *analyse)
     return false;
 }
 
-/* `acc->bal` in a formula is an implication; who writes it without a gap, of what is no variable, meant C's. */
-static void hint_arrow(const struct pt_property *property, const char *path, struct pt_err *err)
-{
-    static const char part_of_name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]:>-";
-    const char *text = property ? property->text : "", *found = text;
-    size_t len = strlen(path);
-    while ((found = strstr(found, path)) && !(found - text > 2 && found[-2] == '-' && found[-1] == '>'))
-        found += len;
-    if (!found)
-        return;
-    const char *begin = found - 2;
-    while (begin > text && strchr(part_of_name, begin[-1]))
-        begin--;
-    if (begin < found - 2)
-        pt_err_hint(err, "in a formula '->' is an implication; name what the pointer leads to: var v = %.*s;",
-                    (int)(found - begin + (ptrdiff_t)strspn(found, part_of_name)), begin);
-}
-
 static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debuginfo *info,
                                     const struct pt_analysis_input *input, struct pt_err *err)
 {
@@ -266,7 +253,7 @@ static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debu
         enum pt_status status = pt_resolve_var(resolved, info, &vars[v], false, err);
         if (status != PT_OK) {
             place_error(err, input->property, v, PT_NONE);
-            hint_arrow(input->property, vars[v].path, err);
+            pt_diag_hint_arrow(input->property ? input->property->text : "", vars[v].path, err);
             return status;
         }
     }

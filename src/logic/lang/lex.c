@@ -355,8 +355,14 @@ static bool lex_sign(struct lexer *lx)
         pt_err_hint(&lx->tokens->err, "did you mean '>=' or '->'?");
         return false;
     }
-    if (!strchr("<>!=+-*/%()[]{},;:@&|~?", c))
-        return fail_here(lx, start, "this character means nothing here");
+    if (!strchr("<>!=+-*/%()[]{},;:@&|~?", c)) {
+        (void)fail_here(lx, start, "this character means nothing here");
+        if (c == '#')
+            pt_err_hint(&lx->tokens->err, "comments are C's: // and /* */");
+        else if (c == '\'')
+            pt_err_hint(&lx->tokens->err, "a character is its number, 97 for 'a'; texts stand between \"\"");
+        return false;
+    }
     lx->pos++;
     push(lx, (unsigned char)c, start, (struct pt_value){0}, false);
     return true;

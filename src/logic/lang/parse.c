@@ -148,7 +148,12 @@ static enum pt_status parse_new_name(struct pt_parser *p, struct pt_scope *scope
     if (old)
         return pt_parser_fail(p, token, "'%s' is already declared in line %u", text, old->line);
     p->pos++;
-    return pt_parser_expect(p, '=', "'='");
+    enum pt_status s = pt_parser_expect(p, '=', "'='");
+    if (s != PT_OK && pt_parser_token(p)->kind != PT_TOKEN_ERROR)
+        pt_err_hint(p->err,
+                    "a variable that is called as in the program needs no declaration; let n = FORMULA; var n = PATH; "
+                    "thread n = FUNCTION;");
+    return s;
 }
 
 static void declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token, struct pt_symbol symbol)
@@ -286,6 +291,22 @@ static enum pt_status parse_thread_declaration(struct pt_parser *p)
 
 /* --- files --- */
 
+/* A formula stands where a statement should begin: the rest of its line, as a property. */
+static void hint_property(struct pt_parser *p, const struct pt_token *token)
+{
+    const char *text = p->source.text + token->offset;
+    size_t len = strcspn(text, ";\n");
+    while (len && strchr(" \t\r", text[len - 1]))
+        len--;
+    const struct pt_token *next = pt_parser_ahead(p);
+    bool word = token->kind == PT_TOKEN_NAME && pt_word_find(text, token->len);
+    bool formula = word || (next->kind != PT_TOKEN_NAME && next->kind != '(' && next->kind != ':');
+    if (formula && len && len <= 80)
+        pt_err_hint(p->err, "a formula is written as a property, with a name: property NAME: %.*s;", (int)len, text);
+    else
+        pt_err_hint(p->err, "a formula is written as a property: property NAME: FORMULA;");
+}
+
 static enum pt_status parse_statement(struct pt_parser *p)
 {
     static const struct {
@@ -304,8 +325,12 @@ static enum pt_status parse_statement(struct pt_parser *p)
         pt_suggest_offer(&search, statements[i].word);
     }
     enum pt_status s = pt_parser_expected(p, "'let', 'var', 'thread' or 'property'");
-    if (search.best && token->kind != PT_TOKEN_ERROR)
+    if (token->kind == PT_TOKEN_ERROR)
+        return s;
+    if (search.best)
         pt_err_hint(p->err, "did you mean '%s'?", search.best);
+    else
+        hint_property(p, token);
     return s;
 }
 

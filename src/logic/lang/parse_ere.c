@@ -54,6 +54,9 @@ static enum pt_status expected_ere(struct pt_parser *p)
         pt_err_hint(p->err, "a letter that is any state is '[true]'");
     else if (kind == ')')
         pt_err_hint(p->err, "the empty word is 'epsilon'");
+    else if (kind != PT_TOKEN_ERROR && kind != PT_TOKEN_END && kind != ';')
+        pt_err_hint(p->err,
+                    "states stand in brackets: never [true]* [f]; that a formula f is never true is always !(f)");
     return s;
 }
 

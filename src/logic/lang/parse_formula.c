@@ -79,6 +79,9 @@ static enum pt_status unknown_word(struct pt_parser *p, const struct pt_token *t
                                       p->source.text + token->offset);
     if (nearest)
         pt_err_hint(p->err, "did you mean '%s'?", nearest);
+    else
+        pt_err_hint(p->err,
+                    "a formula calls none of the program's functions; it has start(f), end(f), event(NAME), ...");
     return s;
 }
 
@@ -90,6 +93,8 @@ enum pt_status pt_parser_expected_operator(struct pt_parser *p, const char *what
     } slips[] = {{'=', "did you mean '=='?"},
                  {'&', "did you mean '&&'?"},
                  {'|', "did you mean '||'?"},
+                 {'?', "a ? b : c is written (a -> b) && (!a -> c)"},
+                 {'[', "an index is a number, without a gap: a[3]"},
                  {PT_TOKEN_DIAMOND, "'<>' means eventually; not equal is '!='"}};
     const struct pt_token *token = pt_parser_token(p), *before = p->pos > 0 ? token - 1 : NULL;
     const char *nearest;
@@ -103,7 +108,28 @@ enum pt_status pt_parser_expected_operator(struct pt_parser *p, const char *what
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++)
         if (token->kind == slips[i].kind)
             pt_err_hint(p->err, "%s", slips[i].hint);
+    const struct pt_word *call =
+        before && before->kind == PT_TOKEN_NAME ? pt_word_find(p->source.text + before->offset, before->len) : NULL;
+    if (call && call->use == PT_WORD_CALL && token->kind == PT_TOKEN_NAME)
+        pt_err_hint(p->err, "parentheses are needed: %s(%.*s)", call->text, token->len < 100 ? (int)token->len : 100,
+                    p->source.text + token->offset);
+    if (token->kind == PT_TOKEN_NAME && before && before->kind == ')' && token->attached)
+        pt_err_hint(p->err, "there are no casts: a variable has the type that the program gives it");
     return s;
+}
+
+/* What C has where formulas have none. */
+static void hint_c(struct pt_parser *p, const struct pt_token *token, const struct pt_token *before)
+{
+    const struct pt_token *after = token->kind == PT_TOKEN_END ? token : token + 1;
+    int len = after->kind == PT_TOKEN_NAME && after->len < 100 ? (int)after->len : 1;
+    const char *name = after->kind == PT_TOKEN_NAME ? p->source.text + after->offset : "p";
+    if (token->kind == '*')
+        pt_err_hint(p->err, "what a pointer leads to gets a name first: var v = *%.*s;", len, name);
+    else if (token->kind == '&')
+        pt_err_hint(p->err, "there are no addresses: a property sees values of variables");
+    else if (before && token->attached && token->kind == before->kind && strchr("+", token->kind))
+        pt_err_hint(p->err, "a formula changes nothing: x + 1 is a value, x++ is none");
 }
 
 static enum pt_status expected_operand(struct pt_parser *p)
@@ -121,6 +147,7 @@ static enum pt_status expected_operand(struct pt_parser *p)
         word = before && before->kind == PT_TOKEN_NAME ? pt_word_find(text + before->offset, before->len) : NULL;
         if (token->kind == PT_TOKEN_ERROR || (word && word->use == PT_WORD_CALL))
             word = NULL;
+        hint_c(p, token, before);
     }
     if (word)
         pt_err_hint(p->err, "a variable of the name '%s' is reached by 'var other = %s;'", word->text, word->text);

@@ -197,14 +197,32 @@ static enum pt_status parse_rest(struct pt_parser *p, struct pt_property *proper
     return s;
 }
 
+/* Behind the name and what belongs to it. Who leaves out the name has the formula's first word for it. */
+static enum pt_status expect_colon(struct pt_parser *p, const struct pt_token *name, const char *what)
+{
+    bool formula = pt_word_find(p->source.text + name->offset, name->len) != NULL;
+    bool error = pt_parser_token(p)->kind == PT_TOKEN_ERROR;
+    enum pt_status s = pt_parser_expect(p, ':', what);
+    if (s != PT_OK && !error)
+        pt_err_hint(p->err,
+                    formula ? "a name and ':' come before the formula: property NAME: %.*s..."
+                            : "':' stands between the name and the formula: property %.*s: FORMULA;",
+                    name->len < 100 ? (int)name->len : 100, p->source.text + name->offset);
+    return s;
+}
+
 enum pt_status pt_parse_property(struct pt_parser *p)
 {
     const struct pt_token *name = pt_parser_token(p);
     struct pt_property property = {.file = p->source.file, .line = name->line, .column = name->column};
     struct pt_ast *at = NULL;
     enum pt_status s = PT_OK;
-    if (name->kind != PT_TOKEN_NAME)
-        return pt_parser_expected(p, "the name of the property");
+    if (name->kind != PT_TOKEN_NAME) {
+        s = pt_parser_expected(p, "the name of the property");
+        if (name->kind != PT_TOKEN_ERROR)
+            pt_err_hint(p->err, "property NAME: FORMULA;");
+        return s;
+    }
     property.name = pt_token_text(p, name);
     if (!name->plain)
         return pt_parser_fail(p, name, "the name of a property is a plain identifier, and '%s' is not", property.name);
@@ -217,7 +235,7 @@ enum pt_status pt_parse_property(struct pt_parser *p)
     if (s == PT_OK && pt_token_is(p, within, "within"))
         s = at ? pt_parser_fail(p, within, "an 'at' property cannot have 'within'") : parse_within(p, &property);
     if (s == PT_OK)
-        s = pt_parser_expect(p, ':', at || property.within ? "':'" : "'at', 'within' or ':'");
+        s = expect_colon(p, name, at || property.within ? "':'" : "'at', 'within' or ':'");
     return s == PT_OK ? parse_rest(p, &property, at, ';') : s;
 }
 

@@ -68,15 +68,22 @@ static enum pt_status check_place(const struct pt_check *check, const struct pt_
     const char *contains = let ? " contains a" : " is a";
     if (races && check->no_races)
         return fail(check, node, "'%s' may not stand in %s", let ? node->text : "race_free", check->place);
-    if (mttl && check->no_mttl)
-        return let ? fail(check, node, "'%s' contains an operator that may stand only in an 'at' property", node->text)
-                   : fail(check, node, "'%s' may stand only in an 'at' property", name_of(node));
+    if (mttl && check->no_mttl) {
+        (void)(let ? fail(check, node, "'%s' contains an operator that may stand only in an 'at' property", node->text)
+                   : fail(check, node, "'%s' may stand only in an 'at' property", name_of(node)));
+        pt_err_hint(check->err, "it is about what one thread knows: property NAME at THREAD: FORMULA;");
+        return PT_EINPUT;
+    }
     if (future && past)
         return fail(check, node, "'%s'%s future operator and may not stand inside the past operator '%s'",
                     name_of(node), contains, pt_ast_sign((enum pt_ast_kind)past->kind));
-    if (future && check->no_future)
-        return fail(check, node, "'%s'%s future operator and may not stand in %s", name_of(node), contains,
-                    check->place);
+    if (future && check->no_future) {
+        (void)fail(check, node, "'%s'%s future operator and may not stand in %s", name_of(node), contains,
+                   check->place);
+        if (node->kind == PT_AST_ALWAYS && !check->no_past)
+            pt_err_hint(check->err, "leave it out: the formula is asked in every state of its thread");
+        return PT_EINPUT;
+    }
     if (before && check->no_past)
         return fail(check, node, "'%s'%s past operator and may not stand in %s", name_of(node), contains, check->place);
     return PT_OK;
