@@ -10,115 +10,214 @@
  */
 #include <string.h>
 
-#include "runtime/race/form.h"
+#include "runtime/race/packed.h"
 
 enum { AHEAD = 4 };
 #define COLD __attribute__((noinline))
 
 /* ---- packed cells ---- */
 
+/* Whether that is the thread's own, of its region. */
+static inline bool is_mine(const struct pt_race_self *self, pt_epoch at)
+{
+    return at - pt_epoch_make(self->hb.id, self->region) <= self->hb.clock - self->region;
+}
+
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes)
 {
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
     pt_epoch now = pt_hb_now(&self->hb);
-    if (form->written[0] & bytes)
-        packed->written = now;
-    for (unsigned i = 1; i < form->written_count; i++)
-        if (form->written[i] & bytes)
-            pt_race_further(packed, form)[i - 1] = now;
-    if (pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region)
+    struct pt_race_last first = pt_race_packed_last(packed), *further = pt_race_packed_further(packed);
+    bool mine = is_mine(self, first.at), done = pt_race_last_bytes(&first) & bytes;
+    if (mine)
         packed->over = now;
+    for (unsigned i = 0; i < packed->further; i++) {
+        if (!(pt_race_last_bytes(&further[i]) & bytes))
+            continue;
+        further[i].at = now;
+        if (mine && !done) { /* this one is the latest now */
+            packed->past = further[i].past;
+            further[i] = first;
+            done = true;
+        }
+    }
 }
 
-static inline struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
-                                         const struct pt_site *site)
+/* Whether the last writes of these bytes are the thread's own, of its region. */
+static inline bool has_written(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned bytes)
 {
-    uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
-    struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
-    if (__builtin_expect(fit->key != key || fit->form != id, 0))
-        pt_race_fit_make(fit, key, id, bytes, kind, site);
-    return fit;
+    struct pt_race_last first = pt_race_packed_last(packed);
+    if (is_mine(self, first.at))
+        bytes &= ~pt_race_last_bytes(&first);
+    for (unsigned i = 0; bytes && i < packed->further; i++)
+        if (is_mine(self, pt_race_packed_further(packed)[i].at))
+            bytes &= ~pt_race_last_bytes(&pt_race_packed_further(packed)[i]);
+    return !bytes;
 }
 
-static inline bool knows_all(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
+/* The bytes of the thread's entries of this region, which are among these, if these are enough. */
+static COLD unsigned enough_of(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which,
+                               bool writes)
 {
-    for (; which; which &= which - 1)
-        if (!pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned count = 0;
+    uint32_t said = 0, merged = 0;
+    for (; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        uint32_t key = packed->keys[i];
+        if (!is_mine(self, seen[i].at) || key & PT_RACE_KEY_OP)
+            continue;
+        count++;
+        merged |= key;
+        if (!writes || key & PT_RACE_KEY_WRITES)
+            said |= key;
+    }
+    return merged & PT_RACE_KEY_MERGED || count >= PT_RACE_ENOUGH ? pt_race_key_bytes(said) : 0;
+}
+
+/* As pt_race_is_repeated in granule.c, but for the last writes. *ret_said: of which bytes that is so of any such
+ * access; 0: nobody has looked. */
+static inline bool is_said(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike,
+                           unsigned bytes, bool writes, unsigned *ret_said)
+{
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned valid = is_mine(self, packed->over) ? pt_race_packed_all(packed) : packed->fresh, left = bytes;
+    for (unsigned which = alike & valid; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        if (is_mine(self, seen[i].at))
+            left &= ~pt_race_key_bytes(packed->keys[i]);
+    }
+    if (!left)
+        return true;
+    bool enough = packed->count >= PT_RACE_ENOUGH;
+    for (unsigned merged = valid & pt_race_packed_merged(packed); merged; merged &= merged - 1)
+        enough |= is_mine(self, seen[__builtin_ctz(merged)].at);
+    *ret_said = enough ? enough_of(self, packed, valid, writes) : 0;
+    return !(bytes & ~*ret_said);
+}
+
+/* Those of these entries that are not known to come before what the thread does now. */
+static inline unsigned unknown_of(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
+{
+    unsigned unknown = 0;
+    for (; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        if (!pt_hb_knows(&self->hb, pt_race_packed_seen(packed)[i].at))
+            unknown |= 1u << i;
+    }
+    return unknown;
+}
+
+static void remove_entries(struct pt_race_packed *packed, unsigned which)
+{
+    struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned kept = 0, fresh = 0;
+    for (unsigned i = 0; i < packed->count; i++) {
+        if (which >> i & 1)
+            continue;
+        fresh |= (packed->fresh >> i & 1u) << kept;
+        packed->keys[kept] = packed->keys[i];
+        seen[kept++] = seen[i];
+    }
+    packed->count = (uint16_t)kept & 0x1f;
+    packed->fresh = (uint16_t)fresh;
+}
+
+/* The last writes when the thread has written these bytes, with those of `with` in its region. */
+struct settled {
+    struct pt_race_last first, further[PT_CELL_BYTES + 1];
+    struct pt_vec *dropped[PT_CELL_BYTES + 1];
+    unsigned count, drops;
+};
+
+static COLD void settle(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned bytes,
+                        unsigned with, bool covers, struct settled *ret_settled)
+{
+    struct pt_race_last all[PT_CELL_BYTES + 1] = {pt_race_packed_last(packed)};
+    unsigned count = 1 + packed->further, mine = bytes;
+    struct settled settled = {.first = {.at = packed->over}};
+    memcpy(&all[1], pt_race_packed_further(packed), packed->further * sizeof *all);
+    for (unsigned i = 0; i < count; i++)
+        if (is_mine(self, all[i].at) && !(pt_race_last_bytes(&all[i]) & ~with))
+            mine |= pt_race_last_bytes(&all[i]);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned left = pt_race_last_bytes(&all[i]) & ~mine;
+        struct pt_race_last kept = pt_race_last_make(all[i].at, pt_race_last_past(&all[i]), left);
+        if (!left)
+            settled.dropped[settled.drops++] = pt_race_last_past(&all[i]);
+        else if (i == 0 && !covers)
+            settled.first = kept;
+        else
+            settled.further[settled.count++] = kept;
+    }
+    struct pt_race_last now = pt_race_last_make(pt_hb_now(&self->hb), self->hb.past, mine);
+    if (covers)
+        settled.first = now;
+    else
+        settled.further[settled.count++] = now;
+    *ret_settled = settled;
+}
+
+/* The write has become part of the cell, which may move. False: nothing has happened. */
+static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsigned bytes, unsigned with, bool covers)
+{
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    struct pt_race_last first = pt_race_packed_last(packed);
+    unsigned replaced = pt_race_last_bytes(&first), mine = bytes;
+    if (!(replaced & ~with) && is_mine(self, first.at))
+        mine |= replaced;
+    if (__builtin_expect(covers && !packed->further && !(replaced & ~mine), 1)) {
+        struct pt_vec *past = pt_race_last_past(&first);
+        packed->past = pt_race_last_make(0, self->hb.past, mine).past;
+        if (past != self->hb.past || !replaced) {
+            pt_vec_ref(&self->memory, self->hb.past);
+            pt_vec_drop(&self->memory, past);
+        }
+    } else {
+        struct settled settled;
+        settle(self, packed, bytes, with, covers, &settled);
+        if (!pt_race_packed_room(self, cell, packed->count, settled.count))
             return false;
+        packed = pt_race_packed_at(*cell);
+        pt_vec_ref(&self->memory, self->hb.past);
+        for (unsigned i = 0; i < settled.drops; i++)
+            pt_vec_drop(&self->memory, settled.dropped[i]);
+        packed->past = settled.first.past;
+        packed->further = (uint16_t)settled.count & 0xf;
+        memcpy(pt_race_packed_further(packed), settled.further, settled.count * sizeof *settled.further);
+    }
+    if (covers) {
+        packed->over = pt_hb_now(&self->hb);
+        packed->fresh = 0;
+    }
+    packed->stamp++;
     return true;
 }
 
-/* The last writes, of which a write by the thread takes the place of some. How many there are then; 0: it cannot be
- * done in place. */
-static COLD unsigned gather(const struct pt_race_self *self, struct pt_race_packed *packed, struct pt_race_taken taken,
-                            pt_epoch *kept)
-{
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    unsigned count = 0;
-    for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? pt_race_further(packed, form)[i - 1] : packed->written;
-        if (taken.absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
-            return 0;
-        if (!(taken.replaced >> i & 1))
-            kept[count++] = at;
-    }
-    if (count > 0 && packed->past != self->hb.past)
-        return 0;
-    kept[count++] = pt_hb_now(&self->hb);
-    return count;
-}
-
-/* The write has become part of the cell, which has the form that it is to have. */
-static inline void settle_write(struct pt_race_self *self, struct pt_race_packed *packed, const pt_epoch *kept,
-                                unsigned count)
-{
-    packed->written = kept[0];
-    for (unsigned i = 1; i < count; i++)
-        pt_race_further(packed, &pt_race_forms[packed->form])[i - 1] = kept[i];
-    if (packed->past != self->hb.past) {
-        pt_vec_drop(&self->memory, packed->past);
-        packed->past = pt_vec_ref(&self->memory, self->hb.past);
-    }
-    packed->fresh = 0;
-    packed->over = pt_hb_now(&self->hb);
-    packed->stamp++;
-}
-
 /* What find_mine says where there is no entry: it becomes one of its own, or it is not that simple. */
-enum { NONE = PT_RACE_SHAPE_SEEN, NOT_SIMPLE };
+enum { NONE = PT_RACE_PACKED_SEEN, NOT_SIMPLE };
 
 /* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it
  * is of this region; or another thread's that comes before it (race/cell.h, any_thread). */
-static inline unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
-                                 const struct pt_race_fit *fit)
+static inline unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike,
+                                 unsigned bytes)
 {
-    unsigned found = NONE, older = 0;
-    if (__builtin_expect(fit->only < NONE, 1)) {
-        pt_epoch at = packed->seen[fit->only].at;
-        return pt_epoch_thread(at) == self->hb.id || (self->env.any_thread && fit->single && pt_hb_knows(&self->hb, at))
-                   ? fit->only
-                   : NONE;
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned found = NONE, same = NONE, other = NONE;
+    for (; alike; alike &= alike - 1) {
+        unsigned i = (unsigned)__builtin_ctz(alike);
+        bool is_same = pt_race_key_bytes(packed->keys[i]) == bytes;
+        if (is_mine(self, seen[i].at)) {
+            if (found != NONE)
+                return NOT_SIMPLE;
+            found = i;
+        } else if (is_same && pt_epoch_thread(seen[i].at) == self->hb.id) {
+            same = i;
+        } else if (is_same && self->env.any_thread && !(packed->keys[i] & PT_RACE_KEY_MERGED) &&
+                   pt_hb_knows(&self->hb, seen[i].at)) {
+            other = i;
+        }
     }
-    for (unsigned which = fit->same; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) == self->hb.id)
-            return (unsigned)__builtin_ctz(which);
-    for (unsigned which = fit->alike; which; which &= which - 1) {
-        unsigned at = (unsigned)__builtin_ctz(which);
-        if (pt_epoch_thread(packed->seen[at].at) != self->hb.id)
-            continue;
-        if (pt_epoch_clock(packed->seen[at].at) < self->region)
-            older++;
-        else if (found != NONE)
-            return NOT_SIMPLE;
-        else
-            found = at;
-    }
-    if (found != NONE)
-        return older ? NOT_SIMPLE : found;
-    for (unsigned which = self->env.any_thread ? fit->single : 0; which; which &= which - 1)
-        if (pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
-            return (unsigned)__builtin_ctz(which);
-    return NONE;
+    return found != NONE ? found : same != NONE ? same : other;
 }
 
 /* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
@@ -128,166 +227,168 @@ static inline bool is_first_reader(const struct pt_race_self *self, const struct
     if (writer == self->hb.id)
         return false;
     for (unsigned which = packed->fresh; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) != writer)
+        if (pt_epoch_thread(pt_race_packed_seen(packed)[__builtin_ctz(which)].at) != writer)
             return false;
     return true;
 }
 
-static inline void note(struct pt_race_self *self, struct pt_race_packed *packed, unsigned at)
+static inline void note(struct pt_race_self *self, struct pt_race_packed_seen *seen)
 {
     struct pt_cell_note now = pt_race_note_now(self);
-    packed->seen[at].stack = now.stack;
-    packed->seen[at].locks = now.locks;
+    seen->stack = now.stack;
+    seen->locks = now.locks;
 }
 
-/* The access becomes one with an entry. */
-__attribute__((always_inline)) static inline bool raise_entry(struct pt_race_self *self, struct pt_race_packed *packed,
-                                                              struct pt_race_fit *fit, unsigned at, unsigned bytes,
-                                                              unsigned kind, bool *ret_again)
+/* The thread's older entries of which a wider one has all bytes say nothing more. */
+static COLD void widen(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned at, unsigned alike,
+                       unsigned bytes)
 {
-    bool writes = kind & PT_CELL_WRITES, same = fit->same >> at & 1;
-    *ret_again =
-        pt_epoch_thread(packed->seen[at].at) == self->hb.id && pt_epoch_clock(packed->seen[at].at) >= self->region;
-    if (!writes && same) {
-        if (packed->fresh >> at & 1 && *ret_again)
-            return true;
-    } else {
-        pt_epoch kept[PT_CELL_BYTES + 1];
-        unsigned count = 0;
-        if (fit->at != at)
-            pt_race_fit_next(fit, at, bytes, kind);
-        if (fit->quick) {
-            kept[0] = pt_hb_now(&self->hb);
-            count = 1;
-        } else if (!fit->to || (writes && (count = gather(self, packed, fit->taken, kept)) == 0)) {
+    unsigned gone = 0;
+    packed->keys[at] |= bytes << PT_RACE_KEY_BYTES_AT | PT_RACE_KEY_MERGED;
+    for (unsigned which = alike & ~(1u << at); which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        if (pt_epoch_thread(pt_race_packed_seen(packed)[i].at) == self->hb.id &&
+            !(pt_race_key_bytes(packed->keys[i]) & ~pt_race_key_bytes(packed->keys[at])))
+            gone |= 1u << i;
+    }
+    if (gone)
+        remove_entries(packed, gone);
+}
+
+/* The access becomes one with an entry. False: nothing has happened. */
+static inline bool raise_entry(struct pt_race_self *self, uint32_t *cell, unsigned alike, unsigned at, unsigned bytes,
+                               bool writes, bool covers, bool *ret_again)
+{
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    struct pt_race_packed_seen *seen = &pt_race_packed_seen(packed)[at];
+    unsigned wider = bytes | pt_race_key_bytes(packed->keys[at]);
+    bool same = pt_race_key_bytes(packed->keys[at]) == bytes;
+    *ret_again = is_mine(self, seen->at);
+    if (writes) {
+        if (!settle_write(self, cell, bytes, same ? 0 : wider, covers))
             return false;
-        }
-        packed->form = fit->to;
-        if (writes)
-            settle_write(self, packed, kept, count);
-    }
-    if (!writes) {
+        packed = pt_race_packed_at(*cell);
+        seen = &pt_race_packed_seen(packed)[at];
+    } else {
         packed->stamp += is_first_reader(self, packed);
-        packed->fresh |= (uint8_t)(1u << at);
     }
+    if (!writes || !covers)
+        packed->fresh |= (uint16_t)(1u << at);
     if (same)
-        packed->seen[at].at = pt_hb_now(&self->hb);
-    note(self, packed, at);
+        seen->at = pt_hb_now(&self->hb);
+    note(self, seen);
+    if (wider != pt_race_key_bytes(packed->keys[at]))
+        widen(self, packed, at, alike, bytes);
     return true;
 }
 
-/* As bytes_said and has_written in granule.c, where one of the thread's entries is of several accesses. */
-static COLD bool is_said(struct pt_race_self *self, uint64_t seen, const struct pt_race_fit *fit, unsigned bytes,
-                         bool writes)
+/* Of a cell with many entries those go that come before its latest write, with no bytes beside those of that: whoever
+ * races with them races with it (race/cell.c, pt_cell_thin). */
+static COLD void thin(struct pt_race_packed *packed)
 {
-    struct pt_race_packed *packed = pt_race_packed_of(seen);
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    bool over = pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region;
-    unsigned mine = 0, said = 0, left = bytes;
-    for (unsigned i = 0; i < form->count; i++) {
-        pt_epoch at = packed->seen[i].at;
-        if (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region || form->seen[i].op ||
-            !(packed->fresh >> i & 1 || over))
-            continue;
-        mine |= 1u << i;
-        if (!writes || form->writes >> i & 1)
-            said |= form->seen[i].bytes;
-    }
-    if (!(mine & fit->merged) || bytes & ~said)
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    uint32_t writer = pt_epoch_thread(packed->over);
+    unsigned over = NONE, gone = 0;
+    for (unsigned i = 0; i < packed->count; i++)
+        if (packed->keys[i] & PT_RACE_KEY_WRITES && pt_epoch_thread(seen[i].at) == writer &&
+            (over == NONE || seen[i].at > seen[over].at))
+            over = i;
+    if (over == NONE || !packed->over || packed->fresh >> over & 1)
+        return;
+    for (unsigned i = 0; i < packed->count; i++)
+        if (i != over && !(packed->fresh >> i & 1) &&
+            !(pt_race_key_bytes(packed->keys[i]) & ~pt_race_key_bytes(packed->keys[over])) &&
+            (pt_epoch_thread(seen[i].at) != writer ||
+             (seen[i].at < seen[over].at && !(packed->keys[i] & PT_RACE_KEY_MERGED))))
+            gone |= 1u << i;
+    if (gone)
+        remove_entries(packed, gone);
+    packed->stamp += gone != 0; /* what others remember of it may be gone */
+}
+
+/* The access becomes an entry of its own, of a cell that may move for it. False: it has not. */
+static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool covers)
+{
+    bool writes = key & PT_RACE_KEY_WRITES;
+    if (pt_race_packed_at(*cell)->count >= PT_RACE_SHAPE_SEEN)
+        thin(pt_race_packed_at(*cell));
+    if (!pt_race_packed_room(self, cell, pt_race_packed_at(*cell)->count + 1u, pt_race_packed_at(*cell)->further) ||
+        (writes && !settle_write(self, cell, pt_race_key_bytes(key), 0, covers)))
         return false;
-    if (!writes) {
-        if (bytes != PT_CELL_WHOLE)
-            *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    unsigned at = packed->count++;
+    packed->keys[at] = key;
+    if (!writes || !covers)
+        packed->fresh |= (uint16_t)(1u << at);
+    packed->stamp++;
+    pt_race_packed_seen(packed)[at].at = pt_hb_now(&self->hb);
+    note(self, &pt_race_packed_seen(packed)[at]);
+    return true;
+}
+
+/* Whether the last writes of these bytes, of which a read has to learn if it races with them, are known. */
+static inline bool knows_writes(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned bytes,
+                                bool knows_over)
+{
+    struct pt_race_last first = pt_race_packed_last(packed);
+    bool known = knows_over || !(pt_race_last_bytes(&first) & bytes);
+    for (unsigned i = 0; known && i < packed->further; i++)
+        known = !(pt_race_last_bytes(&pt_race_packed_further(packed)[i]) & bytes) ||
+                pt_hb_knows(&self->hb, pt_race_packed_further(packed)[i].at);
+    return known;
+}
+
+/* Under the granule's lock, of a cell that may move. False: it was not made, and perhaps races. */
+static inline bool packed_make(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool *ret_again)
+{
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    struct pt_race_looked looked = pt_race_packed_look(packed, key);
+    bool writes = key & PT_RACE_KEY_WRITES, knows_over = pt_hb_knows(&self->hb, packed->over);
+    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed);
+    unsigned unknown = unknown_of(self, packed, writes ? which : which & looked.writes);
+    if ((unknown && pt_race_packed_overlap(packed, unknown, bytes)) ||
+        (!writes && !knows_writes(self, packed, bytes, knows_over)))
+        return false;
+    unsigned said;
+    if (is_said(self, packed, looked.alike, bytes, writes, &said) && (!writes || has_written(self, packed, bytes))) {
+        if (writes)
+            pt_race_packed_rewrite(self, packed, bytes);
+        *ret_again = true;
         return true;
     }
-    for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? pt_race_further(packed, form)[i - 1] : packed->written;
-        if (pt_epoch_thread(at) == self->hb.id && pt_epoch_clock(at) >= self->region)
-            left &= ~(unsigned)form->written[i];
-    }
-    if (left)
-        return false;
-    pt_race_packed_rewrite(self, packed, bytes);
-    return true;
-}
-
-/* The access becomes an entry of its own, of a cell that may move for it. Its word; 0: nothing has happened. */
-static uint64_t append(struct pt_race_self *self, uint32_t cell, struct pt_race_fit *fit, unsigned bytes, unsigned kind,
-                       const struct pt_site *site)
-{
-    struct pt_race_packed *packed = pt_race_packed_at(cell);
-    bool writes = kind & PT_CELL_WRITES;
-    pt_epoch kept[PT_CELL_BYTES + 1];
-    if (!fit->tried)
-        pt_race_fit_longer(fit, bytes, kind, site);
-    if (!fit->longer)
-        return 0;
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    unsigned count = form->written_count, at = form->count;
-    if (writes && (count = gather(self, packed, fit->longer_taken, kept)) == 0)
-        return 0;
-    for (unsigned i = 1; !writes && i < count; i++) /* the first stays where it is */
-        kept[i] = pt_race_further(packed, form)[i - 1];
-    if (packed->units != fit->units) {
-        uint32_t moved = pt_race_packed_new(self, fit->units);
-        if (!moved)
-            return 0;
-        struct pt_race_packed *to = pt_race_packed_at(moved);
-        uint32_t stamp = to->stamp;
-        memcpy(to, packed, sizeof *packed + at * sizeof *packed->seen);
-        to->stamp = stamp;
-        to->units = fit->units;
-        pt_race_packed_free(self, cell, packed->units);
-        packed = to;
-        cell = moved;
-    }
-    packed->form = fit->longer;
-    if (writes) {
-        settle_write(self, packed, kept, count);
-    } else {
-        for (unsigned i = 1; i < count; i++)
-            pt_race_further(packed, &pt_race_forms[fit->longer])[i - 1] = kept[i];
-        packed->fresh |= (uint8_t)(1u << at);
-        packed->stamp++;
-    }
-    packed->seen[at].at = pt_hb_now(&self->hb);
-    note(self, packed, at);
-    return pt_race_word_made(cell | PT_RACE_PACKED);
-}
-
-__attribute__((always_inline)) static inline uint64_t packed_make(struct pt_race_self *self, uint64_t seen,
-                                                                  unsigned bytes, unsigned kind,
-                                                                  const struct pt_site *site, bool *ret_again)
-{
-    struct pt_race_packed *packed = pt_race_packed_of(seen);
-    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
-    bool writes = kind & PT_CELL_WRITES;
-    if (!pt_hb_knows(&self->hb, packed->over) ||
-        !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
-        return 0;
-    unsigned at = find_mine(self, packed, fit);
+    bool covers = writes && knows_over && !unknown;
+    unsigned at = find_mine(self, packed, looked.alike, bytes);
     if (__builtin_expect(at < NONE, 1))
-        return raise_entry(self, packed, fit, at, bytes, kind, ret_again) ? pt_race_word_made((uint32_t)seen) : 0;
-    if (at == NOT_SIMPLE)
-        return 0;
-    if (fit->merged && is_said(self, seen, fit, bytes, writes)) {
-        *ret_again = true;
-        return seen;
-    }
-    return append(self, (uint32_t)seen & ~PT_RACE_PACKED, fit, bytes, kind, site);
+        return raise_entry(self, cell, looked.alike, at, bytes, writes, covers, ret_again);
+    return at == NONE && append(self, cell, key, covers);
+}
+
+/* A read that says nothing new, of a cell which nobody has locked: true if that was so throughout. No write of these
+ * bytes by another thread has come since it was made first in its region: that would be a race, and the cell not
+ * packed. */
+static inline bool is_there(struct pt_race_self *self, const pt_race_word *word, uint64_t seen, uint32_t key)
+{
+    const struct pt_race_packed *packed = pt_race_packed_of(seen);
+    struct pt_race_looked looked = pt_race_packed_look(packed, key);
+    unsigned bytes = pt_race_key_bytes(key), said = 0;
+    if (!is_said(self, packed, looked.alike, bytes, false, &said))
+        return false;
+    atomic_thread_fence(memory_order_acquire); /* what was read is of before the word is read again */
+    if (atomic_load_explicit(word, memory_order_relaxed) != seen)
+        return false;
+    if (said && bytes != PT_CELL_WHOLE)
+        *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+    return true;
 }
 
 uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    struct pt_race_fit *fit = fit_of(self, 0, bytes, kind, site); /* form 0 has no entries */
-    if (!fit->tried)
-        pt_race_fit_longer(fit, bytes, kind, site);
-    uint32_t cell = fit->longer ? pt_race_packed_new(self, fit->units) : 0;
+    bool writes = kind & PT_CELL_WRITES;
+    uint32_t cell = pt_race_packed_empty(self, 1, 0);
     if (!cell)
         return 0;
-    struct pt_race_packed *packed = pt_race_packed_at(cell);
-    *packed = (struct pt_race_packed){.stamp = packed->stamp, .units = fit->units};
-    return append(self, cell, fit, bytes, kind, site);
+    append(self, &cell, pt_race_packed_key(pt_race_place_of(site), bytes, writes), writes); /* there is room */
+    return pt_race_word_made(cell | PT_RACE_PACKED);
 }
 
 /* ---- granules ---- */
@@ -368,15 +469,14 @@ static inline void look_ahead(struct pt_race_self *self, const struct pt_race_le
     }
 }
 
-/* A write that the thread has made in this region, and nobody has looked since. */
-static inline bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind, uint64_t key)
+/* The same access of a cell that is not packed, in place. */
+static COLD bool make_unpacked(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind,
+                               const struct pt_site *site, bool *ret_again)
 {
-    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, key))
-        return false;
-    if (pt_race_is_packed(seen))
-        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
-    else
-        pt_race_rewrite_own(self, &pt_race_cells[(uint32_t)seen].cell, bytes);
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
+        return raise_cell(self, cell, bytes, kind, site, ret_again);
+    pt_race_rewrite_own(self, &cell->cell, bytes); /* made in this region, and nobody has looked since */
     return true;
 }
 
@@ -386,30 +486,33 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
                                                            pt_race_word *word, uint64_t seen, uintptr_t granule,
                                                            unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    uint64_t made = 0, key = pt_race_key(site, bytes, kind);
-    bool again = false, packed = seen & PT_RACE_PACKED;
+    bool again = false, packed = seen & PT_RACE_PACKED, writes = kind & PT_CELL_WRITES, made;
+    uint32_t cell = (uint32_t)seen & ~PT_RACE_PACKED, key = 0;
     if (packed) {
-        __builtin_prefetch(pt_race_packed_of(seen), 1);
-        __builtin_prefetch(pt_race_packed_of(seen) + 2, 1);
+        __builtin_prefetch(pt_race_packed_at(cell), 1);
+        __builtin_prefetch((char *)pt_race_packed_at(cell) + 64, 1);
+        key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
     }
-    /* acquire: partner of the release that unlocked it last */
-    if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT ||
-        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT)
         return false;
-    if (rewrite(self, seen, bytes, kind, key)) {
-        pt_race_unlock_word(word, seen);
+    if (packed && !writes && is_there(self, word, seen, key)) {
+        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
         return true;
     }
+    /* acquire: partner of the release that unlocked it last */
+    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
     look_ahead(self, leaf, word, granule);
     /* What others remember of the word holds after most reads: their stamp is the same. */
     if (packed)
-        made = packed_make(self, seen, bytes, kind, site, &again);
-    else if (raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site, &again))
-        made = pt_race_word_made((uint32_t)seen);
-    pt_race_unlock_word(word, made ? made : seen);
-    if (made && again) /* once is not worth remembering */
-        pt_race_note_key(self, made, key);
+        made = packed_make(self, &cell, key, &again);
+    else
+        made = make_unpacked(self, seen, bytes, kind, site, &again);
+    seen = pt_race_word_made(cell | (packed ? PT_RACE_PACKED : 0));
+    pt_race_unlock_word(word, seen);
+    if (made && again && !(packed && writes)) /* once is not worth remembering */
+        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
     return made;
 }
 

@@ -77,7 +77,8 @@ void pt_race_note_restart(void)
 
 uint32_t pt_race_place_of(const struct pt_site *site)
 {
-    uint32_t at = (uint32_t)(((uintptr_t)site * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS));
+    /* Sites are next to each other, and so are their places, of which a few are used at a time. */
+    uint32_t at = (uint32_t)((uintptr_t)site / 32) & ((1u << PLACE_BITS) - 1);
     for (uint32_t tries = 0; tries >> PLACE_BITS == 0; tries++, at = (at + 1) & ((1u << PLACE_BITS) - 1)) {
         const struct pt_site *there = atomic_load_explicit(&places[at], memory_order_relaxed);
         if (there == site || (!there && atomic_compare_exchange_strong(&places[at], &there, site)) || there == site)
