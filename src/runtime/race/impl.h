@@ -85,7 +85,20 @@ static inline void pt_race_changed(struct pt_race_self *self)
 
 bool pt_race_note_start(void);
 void pt_race_note_restart(void);
-uint32_t pt_race_place_of(const struct pt_site *site);
+enum { PT_RACE_PLACE_BITS = 20 };
+extern const struct pt_site *_Atomic *pt_race_places;
+/* Sites are next to each other, and so are their places, of which a few are used at a time. */
+static inline uint32_t pt_race_place_home(const struct pt_site *site)
+{
+    return (uint32_t)((uintptr_t)site / 32) & ((1u << PT_RACE_PLACE_BITS) - 1);
+}
+uint32_t pt_race_place_search(const struct pt_site *site);
+static inline uint32_t pt_race_place_of(const struct pt_site *site)
+{
+    uint32_t home = pt_race_place_home(site);
+    bool there = atomic_load_explicit(&pt_race_places[home], memory_order_relaxed) == site;
+    return __builtin_expect(there, 1) ? home : pt_race_place_search(site);
+}
 const struct pt_site *pt_race_site_at(uint32_t place);
 /* The calls that the thread is in now. 0: none. */
 uint32_t pt_race_stack_now(void);

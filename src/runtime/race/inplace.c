@@ -122,39 +122,57 @@ static void remove_entries(struct pt_race_packed *packed, unsigned which)
     packed->fresh = (uint16_t)fresh;
 }
 
-/* The last writes when the thread has written these bytes, with those of `with` in its region. */
-struct settled {
-    struct pt_race_last first, further[PT_CELL_BYTES + 1];
-    struct pt_vec *dropped[PT_CELL_BYTES + 1];
-    unsigned count, drops;
-};
-
-static COLD void settle(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned bytes,
-                        unsigned with, bool covers, struct settled *ret_settled)
+/* The bytes that the thread has written last when it has written these: with those of its region that are among
+ * `with`. */
+static inline unsigned bytes_written(const struct pt_race_self *self, const struct pt_race_packed *packed,
+                                     unsigned bytes, unsigned with)
 {
-    struct pt_race_last all[PT_CELL_BYTES + 1] = {pt_race_packed_last(packed)};
-    unsigned count = 1 + packed->further, mine = bytes;
-    struct settled settled = {.first = {.at = packed->over}};
-    memcpy(&all[1], pt_race_packed_further(packed), packed->further * sizeof *all);
-    for (unsigned i = 0; i < count; i++)
-        if (is_mine(self, all[i].at) && !(pt_race_last_bytes(&all[i]) & ~with))
-            mine |= pt_race_last_bytes(&all[i]);
-    for (unsigned i = 0; i < count; i++) {
-        unsigned left = pt_race_last_bytes(&all[i]) & ~mine;
-        struct pt_race_last kept = pt_race_last_make(all[i].at, pt_race_last_past(&all[i]), left);
-        if (!left)
-            settled.dropped[settled.drops++] = pt_race_last_past(&all[i]);
-        else if (i == 0 && !covers)
-            settled.first = kept;
-        else
-            settled.further[settled.count++] = kept;
+    struct pt_race_last first = pt_race_packed_last(packed), *further = pt_race_packed_further(packed);
+    unsigned mine = bytes;
+    if (!(pt_race_last_bytes(&first) & ~with) && is_mine(self, first.at))
+        mine |= pt_race_last_bytes(&first);
+    for (unsigned i = 0; i < packed->further; i++)
+        if (!(pt_race_last_bytes(&further[i]) & ~with) && is_mine(self, further[i].at))
+            mine |= pt_race_last_bytes(&further[i]);
+    return mine;
+}
+
+/* What is left of a last write without these bytes; past 0: nothing, and its reference is dropped. */
+static inline struct pt_race_last without(const struct pt_race_self *self, struct pt_race_last last, unsigned bytes)
+{
+    unsigned left = pt_race_last_bytes(&last) & ~bytes;
+    if (left)
+        return pt_race_last_make(last.at, pt_race_last_past(&last), left);
+    pt_vec_drop(&self->memory, pt_race_last_past(&last));
+    return (struct pt_race_last){last.at, 0};
+}
+
+/* The same of a write beside which others stay the last ones of their bytes; there is room for one more of them. */
+static COLD void settle_beside(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned mine,
+                               bool covers)
+{
+    struct pt_race_last *further = pt_race_packed_further(packed), first = pt_race_packed_last(packed);
+    struct pt_race_last now = pt_race_last_make(pt_hb_now(&self->hb), pt_vec_ref(&self->memory, self->hb.past), mine);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < packed->further; i++) {
+        struct pt_race_last left = without(self, further[i], mine);
+        if (left.past)
+            further[kept++] = left;
     }
-    struct pt_race_last now = pt_race_last_make(pt_hb_now(&self->hb), self->hb.past, mine);
-    if (covers)
-        settled.first = now;
-    else
-        settled.further[settled.count++] = now;
-    *ret_settled = settled;
+    first = without(self, first, mine);
+    if (!covers)
+        further[kept++] = now;
+    else if (first.past)
+        further[kept++] = first;
+    packed->further = (uint16_t)kept & 0xf;
+    packed->past = covers ? now.past : first.past;
+}
+
+static inline bool has_room(struct pt_race_self *self, uint32_t *cell, unsigned entries, unsigned further)
+{
+    const struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    return (entries <= pt_race_packed_cap(packed->keys_end) && further <= packed->spare) ||
+           pt_race_packed_room(self, cell, entries, further);
 }
 
 /* The write has become part of the cell, which may move. False: nothing has happened. */
@@ -162,9 +180,7 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
     struct pt_race_last first = pt_race_packed_last(packed);
-    unsigned replaced = pt_race_last_bytes(&first), mine = bytes;
-    if (!(replaced & ~with) && is_mine(self, first.at))
-        mine |= replaced;
+    unsigned replaced = pt_race_last_bytes(&first), mine = bytes_written(self, packed, bytes, with);
     if (__builtin_expect(covers && !packed->further && !(replaced & ~mine), 1)) {
         struct pt_vec *past = pt_race_last_past(&first);
         packed->past = pt_race_last_make(0, self->hb.past, mine).past;
@@ -173,17 +189,11 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
             pt_vec_drop(&self->memory, past);
         }
     } else {
-        struct settled settled;
-        settle(self, packed, bytes, with, covers, &settled);
-        if (!pt_race_packed_room(self, cell, packed->count, settled.count))
+        bool more = !covers || replaced & ~mine;
+        if (!has_room(self, cell, packed->count, packed->further + more))
             return false;
         packed = pt_race_packed_at(*cell);
-        pt_vec_ref(&self->memory, self->hb.past);
-        for (unsigned i = 0; i < settled.drops; i++)
-            pt_vec_drop(&self->memory, settled.dropped[i]);
-        packed->past = settled.first.past;
-        packed->further = (uint16_t)settled.count & 0xf;
-        memcpy(pt_race_packed_further(packed), settled.further, settled.count * sizeof *settled.further);
+        settle_beside(self, packed, mine, covers);
     }
     if (covers) {
         packed->over = pt_hb_now(&self->hb);
@@ -245,6 +255,7 @@ static COLD void widen(const struct pt_race_self *self, struct pt_race_packed *p
 {
     unsigned gone = 0;
     packed->keys[at] |= bytes << PT_RACE_KEY_BYTES_AT | PT_RACE_KEY_MERGED;
+    packed->stamp++;
     for (unsigned which = alike & ~(1u << at); which; which &= which - 1) {
         unsigned i = (unsigned)__builtin_ctz(which);
         if (pt_epoch_thread(pt_race_packed_seen(packed)[i].at) == self->hb.id &&
@@ -312,7 +323,7 @@ static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool
     bool writes = key & PT_RACE_KEY_WRITES;
     if (pt_race_packed_at(*cell)->count >= PT_RACE_SHAPE_SEEN)
         thin(pt_race_packed_at(*cell));
-    if (!pt_race_packed_room(self, cell, pt_race_packed_at(*cell)->count + 1u, pt_race_packed_at(*cell)->further) ||
+    if (!has_room(self, cell, pt_race_packed_at(*cell)->count + 1u, pt_race_packed_at(*cell)->further) ||
         (writes && !settle_write(self, cell, pt_race_key_bytes(key), 0, covers)))
         return false;
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
@@ -339,18 +350,17 @@ static inline bool knows_writes(const struct pt_race_self *self, const struct pt
 }
 
 /* Under the granule's lock, of a cell that may move. False: it was not made, and perhaps races. */
-static inline bool packed_make(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool *ret_again)
+static COLD bool packed_make(struct pt_race_self *self, uint32_t *cell, struct pt_race_looked looked, uint32_t key,
+                             bool *ret_again)
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
-    struct pt_race_looked looked = pt_race_packed_look(packed, key);
     bool writes = key & PT_RACE_KEY_WRITES, knows_over = pt_hb_knows(&self->hb, packed->over);
-    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed);
+    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed), said;
     unsigned unknown = unknown_of(self, packed, writes ? which : which & looked.writes);
     if ((unknown && pt_race_packed_overlap(packed, unknown, bytes)) ||
         (!writes && !knows_writes(self, packed, bytes, knows_over)))
         return false;
-    unsigned said;
-    if (is_said(self, packed, looked.alike, bytes, writes, &said) && (!writes || has_written(self, packed, bytes))) {
+    if ((!writes || has_written(self, packed, bytes)) && is_said(self, packed, looked.alike, bytes, writes, &said)) {
         if (writes)
             pt_race_packed_rewrite(self, packed, bytes);
         *ret_again = true;
@@ -358,18 +368,84 @@ static inline bool packed_make(struct pt_race_self *self, uint32_t *cell, uint32
     }
     bool covers = writes && knows_over && !unknown;
     unsigned at = find_mine(self, packed, looked.alike, bytes);
-    if (__builtin_expect(at < NONE, 1))
+    if (at < NONE)
         return raise_entry(self, cell, looked.alike, at, bytes, writes, covers, ret_again);
     return at == NONE && append(self, cell, key, covers);
+}
+
+/* The only entry of the thread at this place, or one of another that comes before it, where that is of the same bytes;
+ * NONE: it is not that simple. */
+__attribute__((always_inline)) static inline unsigned
+pick(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike, uint32_t key)
+{
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned mine = NONE, other = NONE;
+    for (; alike; alike &= alike - 1) {
+        unsigned i = (unsigned)__builtin_ctz(alike);
+        if (pt_epoch_thread(seen[i].at) == self->hb.id) {
+            if (mine != NONE || (packed->keys[i] ^ key) & PT_RACE_KEY_BYTES)
+                return NONE;
+            mine = i;
+        } else if (mine == NONE && packed->keys[i] == key && self->env.any_thread &&
+                   pt_hb_knows(&self->hb, seen[i].at)) {
+            other = i;
+        }
+    }
+    return mine != NONE ? mine : other;
+}
+
+/* The same where there is such an entry, and one last write of these bytes at most, or none: mostly it is that simple.
+ * False: nothing has happened. */
+__attribute__((always_inline)) static inline bool packed_raise(struct pt_race_self *self, struct pt_race_packed *packed,
+                                                               struct pt_race_looked looked, uint32_t key,
+                                                               bool *ret_again)
+{
+    bool writes = key & PT_RACE_KEY_WRITES;
+    if (!looked.alike || packed->further || !pt_hb_knows(&self->hb, packed->over) ||
+        (!writes && packed->fresh & looked.writes))
+        return false;
+    unsigned at = pick(self, packed, looked.alike, key);
+    if (at == NONE)
+        return false;
+    struct pt_race_packed_seen *seen = &pt_race_packed_seen(packed)[at];
+    pt_epoch now = pt_hb_now(&self->hb);
+    if (!writes) {
+        *ret_again = is_mine(self, seen->at);
+        if (!*ret_again || !(packed->fresh >> at & 1)) {
+            packed->stamp += is_first_reader(self, packed);
+            packed->fresh |= (uint16_t)(1u << at);
+            seen->at = now;
+            note(self, seen);
+        }
+        return true;
+    }
+    struct pt_race_last first = pt_race_packed_last(packed);
+    struct pt_vec *past = pt_race_last_past(&first);
+    unsigned bytes = pt_race_key_bytes(key);
+    if (pt_race_last_bytes(&first) != bytes || unknown_of(self, packed, packed->fresh))
+        return false;
+    if (!is_mine(self, first.at) || !is_mine(self, seen->at)) {
+        packed->past = pt_race_last_make(0, self->hb.past, bytes).past;
+        if (past != self->hb.past) {
+            pt_vec_ref(&self->memory, self->hb.past);
+            pt_vec_drop(&self->memory, past);
+        }
+        packed->fresh = 0;
+        packed->stamp++;
+        seen->at = now;
+        note(self, seen);
+    }
+    packed->over = now;
+    return true;
 }
 
 /* A read that says nothing new, of a cell which nobody has locked: true if that was so throughout. No write of these
  * bytes by another thread has come since it was made first in its region: that would be a race, and the cell not
  * packed. */
-static inline bool is_there(struct pt_race_self *self, const pt_race_word *word, uint64_t seen, uint32_t key)
+static inline bool is_there(struct pt_race_self *self, const pt_race_word *word, uint64_t seen,
+                            struct pt_race_looked looked, uint32_t key)
 {
     const struct pt_race_packed *packed = pt_race_packed_of(seen);
-    struct pt_race_looked looked = pt_race_packed_look(packed, key);
     unsigned bytes = pt_race_key_bytes(key), said = 0;
     if (!is_said(self, packed, looked.alike, bytes, false, &said))
         return false;
@@ -488,6 +564,7 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
 {
     bool again = false, packed = seen & PT_RACE_PACKED, writes = kind & PT_CELL_WRITES, made;
     uint32_t cell = (uint32_t)seen & ~PT_RACE_PACKED, key = 0;
+    struct pt_race_looked looked = {0, 0};
     if (packed) {
         __builtin_prefetch(pt_race_packed_at(cell), 1);
         __builtin_prefetch((char *)pt_race_packed_at(cell) + 64, 1);
@@ -495,9 +572,13 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
     }
     if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT)
         return false;
-    if (packed && !writes && is_there(self, word, seen, key)) {
-        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
-        return true;
+    if (packed) { /* its keys are the same as long as its word is */
+        looked = pt_race_packed_look(pt_race_packed_at(cell), key);
+        /* Where the thread has repeated nothing yet in its region, this will not be the first. */
+        if (!writes && self->noted == self->version && is_there(self, word, seen, looked, key)) {
+            pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
+            return true;
+        }
     }
     /* acquire: partner of the release that unlocked it last */
     if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
@@ -506,7 +587,8 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
     look_ahead(self, leaf, word, granule);
     /* What others remember of the word holds after most reads: their stamp is the same. */
     if (packed)
-        made = packed_make(self, &cell, key, &again);
+        made = packed_raise(self, pt_race_packed_at(cell), looked, key, &again) ||
+               packed_make(self, &cell, looked, key, &again);
     else
         made = make_unpacked(self, seen, bytes, kind, site, &again);
     seen = pt_race_word_made(cell | (packed ? PT_RACE_PACKED : 0));
