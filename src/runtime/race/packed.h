@@ -137,4 +137,72 @@ static inline unsigned pt_race_packed_overlap(const struct pt_race_packed *packe
     return found;
 }
 
+/* ---- what an access asks of a cell (entry.c) ---- */
+
+/* The bytes of the thread's entries of its region, which are among these, if these are enough. */
+unsigned pt_race_packed_enough(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which,
+                               bool writes);
+/* A plain access under the granule's lock, of a cell that may move. False: it was not made, and perhaps races. */
+bool pt_race_packed_make(struct pt_race_self *self, uint32_t *cell, struct pt_race_looked looked, uint32_t key,
+                         bool *ret_again);
+
+/* Whether that is the thread's own, of its region. */
+static inline bool pt_race_is_mine(const struct pt_race_self *self, pt_epoch at)
+{
+    return at - pt_epoch_make(self->hb.id, self->region) <= self->hb.clock - self->region;
+}
+
+/* As pt_race_is_repeated in granule.c, but for the last writes. *ret_said: of which bytes that is so of any such
+ * access; 0: nobody has looked. */
+static inline bool pt_race_packed_says(const struct pt_race_self *self, const struct pt_race_packed *packed,
+                                       unsigned alike, unsigned bytes, bool writes, unsigned *ret_said)
+{
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned valid = pt_race_is_mine(self, packed->over) ? pt_race_packed_all(packed) : packed->fresh, left = bytes;
+    for (unsigned which = alike & valid; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        if (pt_race_is_mine(self, seen[i].at))
+            left &= ~pt_race_key_bytes(packed->keys[i]);
+    }
+    if (!left)
+        return true;
+    bool enough = packed->count >= PT_RACE_ENOUGH;
+    for (unsigned merged = valid & pt_race_packed_merged(packed); merged; merged &= merged - 1)
+        enough |= pt_race_is_mine(self, seen[__builtin_ctz(merged)].at);
+    *ret_said = enough ? pt_race_packed_enough(self, packed, valid, writes) : 0;
+    return !(bytes & ~*ret_said);
+}
+
+/* Those of these entries that are not known to come before what the thread does now. */
+static inline unsigned pt_race_packed_unknown(const struct pt_race_self *self, const struct pt_race_packed *packed,
+                                              unsigned which)
+{
+    unsigned unknown = 0;
+    for (; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        if (!pt_hb_knows(&self->hb, pt_race_packed_seen(packed)[i].at))
+            unknown |= 1u << i;
+    }
+    return unknown;
+}
+
+/* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
+static inline bool pt_race_packed_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
+{
+    uint32_t writer = pt_epoch_thread(packed->over);
+    if (writer == self->hb.id)
+        return false;
+    for (unsigned which = packed->fresh; which; which &= which - 1)
+        if (pt_epoch_thread(pt_race_packed_seen(packed)[__builtin_ctz(which)].at) != writer)
+            return false;
+    return true;
+}
+
+static inline void pt_race_packed_note(struct pt_race_self *self, struct pt_race_packed_seen *seen)
+{
+    struct pt_cell_note now = pt_race_note_now(self);
+    seen->stack = now.stack;
+    seen->locks = now.locks;
+}
+
 #endif
