@@ -11,6 +11,9 @@
 
 enum { THREADS = 5, GRANULES = 24, PLACES = 12, OBJECTS = 3, RUNS = 1500, FOUND = 4096 };
 
+/* Of a run in which bytes of a granule were written again, and others were then known by a moment in between. */
+#define FIRST UINT64_C(0x77a6ef97cfecdc09)
+
 static struct pt_site sites[PLACES];
 static struct pt_race_self *t[THREADS];
 static struct pt_hb_thread ref[THREADS];
@@ -283,7 +286,7 @@ static void test_random_runs(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < RUNS; run++) {
-        test_seed = run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        test_seed = run < 2 ? FIRST : run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
         pt_race_looks.threads = run % 2;
         begin_threads();
         unsigned syncs = below(4) * 15;

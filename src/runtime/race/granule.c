@@ -377,6 +377,13 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
     return pt_race_word_made(own);
 }
 
+/* Whether the clock of the word, which such a write raises, is that of an entry with other bytes as well: whoever knows
+ * these by a moment in between, of which it has learned by a read that raced, would be told of a race with them. */
+static bool raises_more(const struct pt_race_cell *shape, const struct pt_cell_access *access)
+{
+    return shape->exact != PT_RACE_NO_ENTRY && shape->cell.seen[shape->exact].access.bytes & ~access->bytes;
+}
+
 static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
 {
     uint32_t from = (uint32_t)seen, to = 0;
@@ -389,7 +396,8 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
     uint64_t last = pt_race_base_of(&view.cell);
     if (!races && last <= pt_race_known_of(self, &shape->cell)) {
         uint64_t delta = writes ? self->hb.clock - pt_race_base_of(&shape->cell) : pt_race_delta_of(seen);
-        if (pt_race_is_repeated(self, &view.cell, self->region, &access->cell) && delta <= PT_RACE_DELTA_MAX) {
+        if (pt_race_is_repeated(self, &view.cell, self->region, &access->cell) && delta <= PT_RACE_DELTA_MAX &&
+            !(writes && raises_more(shape, &access->cell))) {
             remember(self, access, from, from);
             return delta << PT_RACE_DELTA_AT | from;
         }
