@@ -24,8 +24,10 @@ static size_t run(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_
 {
     pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t first = atomic_load_explicit(word, memory_order_relaxed);
+    if (first & PT_RACE_OWN)
+        return 0;
     struct pt_race_entry *entry = pt_race_entry_of(self, pt_race_key(site, PT_CELL_WHOLE, kind), (uint32_t)first);
-    if (first & PT_RACE_OWN || entry->key != pt_race_key(site, PT_CELL_WHOLE, kind) || entry->from != (uint32_t)first ||
+    if (entry->key != pt_race_key(site, PT_CELL_WHOLE, kind) || entry->from != (uint32_t)first ||
         entry->version != self->version)
         return 0;
     size_t count = count_alike(word, most, entry), done = 0;
@@ -84,6 +86,14 @@ static bool has_learned(const struct pt_race_self *self)
     return self->before.clock && self->before.past != self->hb.past;
 }
 
+static inline bool is_own(uintptr_t granule)
+{
+    const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    return leaf &&
+           atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3], memory_order_relaxed) &
+               PT_RACE_OWN;
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
@@ -99,7 +109,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
         if (granule >= to)
             break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
-        if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
+        if ((is_own(granule) || !pt_race_fast(self, granule, access.cell.bytes, kind, access.site)) &&
             (has_learned(self) || !pt_race_make(self, granule, access.cell.bytes, kind, access.site))) {
             self->alike = is_next_alike(granule, to);
             pt_race_touch(self, granule, &access);

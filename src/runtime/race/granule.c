@@ -19,13 +19,13 @@
  *
  * Cost: fast, some 50 instructions with the hook and, unless it is a repeated read, one compare-and-swap; 40 more for a
  * transition to another shape. An access that a granule's own cell has of an earlier region, or that is simple to add
- * to it: some 350, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
+ * to it: some 300, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
  */
-#include "runtime/race/granule.h"
+#include "runtime/race/packed.h"
 
 #include <string.h>
 
-enum { ENOUGH = 16, MANY = 16 };
+enum { MANY = 16 };
 
 /* ---- references to shapes ---- */
 
@@ -84,7 +84,7 @@ void pt_race_look(struct pt_race_view *view, const struct pt_race_cell *shape, u
 static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
                            const struct pt_cell_access *access)
 {
-    unsigned same = 0, said = 0, count = 0, enough = ENOUGH;
+    unsigned same = 0, said = 0, count = 0, enough = PT_RACE_ENOUGH;
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct pt_cell_seen *seen = &cell->seen[i];
         bool writes = seen->access.kind & PT_CELL_WRITES;
@@ -277,7 +277,7 @@ static uint64_t change_view(struct pt_race_self *self, struct pt_race_view *view
     for (unsigned i = 0; i < view->cell.written_count; i++)
         pt_hb_stamp_drop(&self->memory, &view->cell.written[i].stamp);
     if (old)
-        pt_race_packed_free(self, (uint32_t)old & ~PT_RACE_PACKED, pt_race_packed_of(old)->units);
+        pt_race_packed_free(self, (uint32_t)old & ~PT_RACE_PACKED, pt_race_packed_units_of(pt_race_packed_of(old)));
     return pt_race_word_made(own);
 }
 
@@ -377,6 +377,13 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
     return pt_race_word_made(own);
 }
 
+/* Whether the clock of the word, which such a write raises, is that of an entry with other bytes as well: whoever knows
+ * these by a moment in between, of which it has learned by a read that raced, would be told of a race with them. */
+static bool raises_more(const struct pt_race_cell *shape, const struct pt_cell_access *access)
+{
+    return shape->exact != PT_RACE_NO_ENTRY && shape->cell.seen[shape->exact].access.bytes & ~access->bytes;
+}
+
 static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
 {
     uint32_t from = (uint32_t)seen, to = 0;
@@ -389,7 +396,8 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
     uint64_t last = pt_race_base_of(&view.cell);
     if (!races && last <= pt_race_known_of(self, &shape->cell)) {
         uint64_t delta = writes ? self->hb.clock - pt_race_base_of(&shape->cell) : pt_race_delta_of(seen);
-        if (pt_race_is_repeated(self, &view.cell, self->region, &access->cell) && delta <= PT_RACE_DELTA_MAX) {
+        if (pt_race_is_repeated(self, &view.cell, self->region, &access->cell) && delta <= PT_RACE_DELTA_MAX &&
+            !(writes && raises_more(shape, &access->cell))) {
             remember(self, access, from, from);
             return delta << PT_RACE_DELTA_AT | from;
         }
@@ -415,12 +423,6 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
         entry->made = self->hb.clock;
     pt_race_drop(self, from, 1);
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
-}
-
-void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
-{
-    self->noted = self->version;
-    *pt_race_again_of(self, made, key) = (struct pt_race_again){key, made, self->version};
 }
 
 /* The thread remembers an access that it has made before in this region, and which bytes of a granule's own cell need
@@ -475,8 +477,6 @@ static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct p
     }
     if (!repeated) {
         pt_race_fill_in(self, access);
-        for (unsigned i = 1; i < view.cell.written_count; i++) /* the first has the packed cell's reference */
-            pt_vec_ref(&self->memory, view.written[i].stamp.past);
         made = change_view(self, &view, seen, access, covers);
     }
     note_said(self, &view.cell, made, access, repeated);

@@ -4,6 +4,9 @@
 
 #include "runtime/race/impl.h"
 
+/* Accesses of a granule by one thread in one region that are kept by their places. */
+enum { PT_RACE_ENOUGH = 16 };
+
 /* An access on its way through the granules it touches. */
 struct pt_race_step {
     struct pt_cell_access cell;
@@ -15,7 +18,7 @@ struct pt_race_step {
 /* What a shape, or a packed cell, says of one granule, and room for one more access. */
 struct pt_race_view {
     struct pt_cell cell;
-    struct pt_cell_seen seen[2 * PT_RACE_SHAPE_SEEN];
+    struct pt_cell_seen seen[PT_RACE_PACKED_SEEN + 2];
     struct pt_cell_written written[PT_CELL_BYTES + 1];
 };
 
@@ -79,9 +82,13 @@ uint64_t pt_race_since(const struct pt_race_self *self, const struct pt_race_cel
 /* Packs what is in the view, which is left empty, in place of the packed cell that is there already (0: none). Its
  * word; 0: it cannot be packed, and all is as it was. */
 uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint64_t old);
-/* What a packed cell says. It still has its reference to what the last writers knew. */
-void pt_race_unpack(struct pt_race_view *view, struct pt_race_packed *packed);
+/* What a packed cell says, which still has its references to what the last writers knew. */
+void pt_race_unpack(struct pt_race_view *view, const struct pt_race_packed *packed);
 void pt_race_packed_end(struct pt_race_self *self, uint64_t word);
+/* A new one, with room for so many entries and further last writes; 0: there is none. */
+uint32_t pt_race_packed_empty(struct pt_race_self *self, unsigned entries, unsigned further);
+/* Makes that room, for which the cell may move. False: there is none, and nothing has happened. */
+bool pt_race_packed_room(struct pt_race_self *self, uint32_t *cell, unsigned entries, unsigned further);
 /* A write of these bytes, by the thread itself in this region, is made again. The same of a cell that is not packed. */
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes);
 void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, unsigned bytes);
@@ -97,7 +104,11 @@ uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen);
 uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, bool covers);
 /* The thread remembers the word that an access has left: while it is there, and the thread's region lasts, such an
  * access says nothing new. Of a write only the clock is then another: nobody else has written since, or read. */
-void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key);
+static inline void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
+{
+    self->noted = self->version;
+    *pt_race_again_of(self, made, key) = (struct pt_race_again){key, made, self->version};
+}
 /* Makes the access at one granule, under its lock, and reports what it races with. */
 void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access);
 

@@ -5,7 +5,13 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_RACE_SHAPE_SEEN = 8, PT_RACE_CREDIT = 1 << 20, PT_RACE_CELL_BITS = 26, PT_RACE_PACKED_BITS = 29 };
+enum {
+    PT_RACE_SHAPE_SEEN = 8,
+    PT_RACE_PACKED_SEEN = 16,
+    PT_RACE_CREDIT = 1 << 20,
+    PT_RACE_CELL_BITS = 26,
+    PT_RACE_PACKED_BITS = 29
+};
 
 struct pt_race_cell {
     _Atomic int64_t refs; /* of a shape */
@@ -19,19 +25,14 @@ struct pt_race_cell {
 extern struct pt_race_cell *pt_race_cells;
 enum { PT_RACE_NO_ENTRY = 0xff };
 
-/* A granule's own cell of up to PT_RACE_SHAPE_SEEN plain accesses, without what it has in common with others. */
+/* A granule's own cell of up to PT_RACE_PACKED_SEEN plain accesses, in one piece (packed.h). */
 struct pt_race_packed {
-    pt_epoch over;       /* as in struct pt_cell; in free ones the first four bytes are the next one's number */
-    pt_epoch written;    /* the last write; 0: none; further ones of other bytes follow the entries */
-    struct pt_vec *past; /* and what its thread knew then */
-    uint32_t stamp;      /* changes with the cell, and never comes back */
-    uint16_t form;
-    uint8_t fresh; /* a bit for each entry */
-    uint8_t units; /* of 16 bytes */
-    struct {
-        pt_epoch at;
-        uint32_t stack, locks;
-    } seen[];
+    pt_epoch over;  /* as in struct pt_cell; in free ones the first four bytes are the next one's number */
+    uint64_t past;  /* what its thread knew then, and the bytes that it is still the last write of */
+    uint32_t stamp; /* changes with the cell, and never comes back */
+    uint16_t fresh; /* a bit for each entry */
+    uint16_t count : 5, keys_end : 4, further : 4, spare : 3;
+    uint32_t keys[];
 };
 #define PT_RACE_PACKED (UINT32_C(1) << 31)
 
@@ -84,7 +85,20 @@ static inline void pt_race_changed(struct pt_race_self *self)
 
 bool pt_race_note_start(void);
 void pt_race_note_restart(void);
-uint32_t pt_race_place_of(const struct pt_site *site);
+enum { PT_RACE_PLACE_BITS = 20 };
+extern const struct pt_site *_Atomic *pt_race_places;
+/* Sites are next to each other, and so are their places, of which a few are used at a time. */
+static inline uint32_t pt_race_place_home(const struct pt_site *site)
+{
+    return (uint32_t)((uintptr_t)site / 32) & ((1u << PT_RACE_PLACE_BITS) - 1);
+}
+uint32_t pt_race_place_search(const struct pt_site *site);
+static inline uint32_t pt_race_place_of(const struct pt_site *site)
+{
+    uint32_t home = pt_race_place_home(site);
+    bool there = atomic_load_explicit(&pt_race_places[home], memory_order_relaxed) == site;
+    return __builtin_expect(there, 1) ? home : pt_race_place_search(site);
+}
 const struct pt_site *pt_race_site_at(uint32_t place);
 /* The calls that the thread is in now. 0: none. */
 uint32_t pt_race_stack_now(void);
@@ -143,11 +157,6 @@ struct pt_race_origin {
 void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin);
 /* The key of a pair of places, made once. */
 uint64_t pt_race_pair_key(uint32_t one, uint32_t other);
-
-/* ---- packed.c ---- */
-
-bool pt_race_packed_start(void);
-void pt_race_packed_restart(void);
 
 /* ---- granule.c ---- */
 

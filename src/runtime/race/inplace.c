@@ -2,292 +2,102 @@
  * Plain accesses in place: of a granule with a cell of its own, which has them already of an earlier region, or to
  * which they are simple to add.
  *
- * Guarantee: the cell is afterwards as race/cell.c would have left it, which would have found no race; else nothing has
- * happened. Cost: what an access makes of cells of one form is remembered by the thread (struct pt_race_fit), so that
- * it takes a lock of the granule, a look at the last write and at the accesses since, and the clock, the stack and the
- * locks of one entry; one cache line or two beside that of the word. Where a program walks over granules with cells of
- * their own, these are fetched some steps ahead.
+ * Guarantee: the cell is afterwards as race/cell.c would have left it, which would have found no race, but for entries
+ * that a long cell has forgotten; else nothing has happened. A read that says nothing new changes nothing and takes no
+ * lock: it looks at the cell, and at the word before and after that. Cost: a lock of the granule, four keys at a time,
+ * a look at the last write and at the accesses since, and the clock, the stack and the locks of one entry; one cache
+ * line or two beside that of the word. Where a program walks over granules with cells of their own, these are fetched
+ * some steps ahead.
  */
-#include <string.h>
+#include "runtime/race/packed.h"
 
-#include "runtime/race/form.h"
-
-enum { AHEAD = 4 };
+enum { AHEAD = 4, NONE = PT_RACE_PACKED_SEEN };
 #define COLD __attribute__((noinline))
 
 /* ---- packed cells ---- */
 
-void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes)
+/* The only entry of the thread at this place, or one of another that comes before it, where that is of the same bytes;
+ * NONE: it is not that simple. */
+__attribute__((always_inline)) static inline unsigned
+pick(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike, uint32_t key)
 {
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    pt_epoch now = pt_hb_now(&self->hb);
-    if (form->written[0] & bytes)
-        packed->written = now;
-    for (unsigned i = 1; i < form->written_count; i++)
-        if (form->written[i] & bytes)
-            pt_race_further(packed, form)[i - 1] = now;
-    if (pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region)
-        packed->over = now;
-}
-
-static inline struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
-                                         const struct pt_site *site)
-{
-    uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
-    struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
-    if (__builtin_expect(fit->key != key || fit->form != id, 0))
-        pt_race_fit_make(fit, key, id, bytes, kind, site);
-    return fit;
-}
-
-static inline bool knows_all(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
-{
-    for (; which; which &= which - 1)
-        if (!pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
-            return false;
-    return true;
-}
-
-/* The last writes, of which a write by the thread takes the place of some. How many there are then; 0: it cannot be
- * done in place. */
-static COLD unsigned gather(const struct pt_race_self *self, struct pt_race_packed *packed, struct pt_race_taken taken,
-                            pt_epoch *kept)
-{
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    unsigned count = 0;
-    for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? pt_race_further(packed, form)[i - 1] : packed->written;
-        if (taken.absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
-            return 0;
-        if (!(taken.replaced >> i & 1))
-            kept[count++] = at;
-    }
-    if (count > 0 && packed->past != self->hb.past)
-        return 0;
-    kept[count++] = pt_hb_now(&self->hb);
-    return count;
-}
-
-/* The write has become part of the cell, which has the form that it is to have. */
-static inline void settle_write(struct pt_race_self *self, struct pt_race_packed *packed, const pt_epoch *kept,
-                                unsigned count)
-{
-    packed->written = kept[0];
-    for (unsigned i = 1; i < count; i++)
-        pt_race_further(packed, &pt_race_forms[packed->form])[i - 1] = kept[i];
-    if (packed->past != self->hb.past) {
-        pt_vec_drop(&self->memory, packed->past);
-        packed->past = pt_vec_ref(&self->memory, self->hb.past);
-    }
-    packed->fresh = 0;
-    packed->over = pt_hb_now(&self->hb);
-    packed->stamp++;
-}
-
-/* What find_mine says where there is no entry: it becomes one of its own, or it is not that simple. */
-enum { NONE = PT_RACE_SHAPE_SEEN, NOT_SIMPLE };
-
-/* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it
- * is of this region; or another thread's that comes before it (race/cell.h, any_thread). */
-static inline unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
-                                 const struct pt_race_fit *fit)
-{
-    unsigned found = NONE, older = 0;
-    if (__builtin_expect(fit->only < NONE, 1)) {
-        pt_epoch at = packed->seen[fit->only].at;
-        return pt_epoch_thread(at) == self->hb.id || (self->env.any_thread && fit->single && pt_hb_knows(&self->hb, at))
-                   ? fit->only
-                   : NONE;
-    }
-    for (unsigned which = fit->same; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) == self->hb.id)
-            return (unsigned)__builtin_ctz(which);
-    for (unsigned which = fit->alike; which; which &= which - 1) {
-        unsigned at = (unsigned)__builtin_ctz(which);
-        if (pt_epoch_thread(packed->seen[at].at) != self->hb.id)
-            continue;
-        if (pt_epoch_clock(packed->seen[at].at) < self->region)
-            older++;
-        else if (found != NONE)
-            return NOT_SIMPLE;
-        else
-            found = at;
-    }
-    if (found != NONE)
-        return older ? NOT_SIMPLE : found;
-    for (unsigned which = self->env.any_thread ? fit->single : 0; which; which &= which - 1)
-        if (pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
-            return (unsigned)__builtin_ctz(which);
-    return NONE;
-}
-
-/* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
-static inline bool is_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
-{
-    uint32_t writer = pt_epoch_thread(packed->over);
-    if (writer == self->hb.id)
-        return false;
-    for (unsigned which = packed->fresh; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) != writer)
-            return false;
-    return true;
-}
-
-static inline void note(struct pt_race_self *self, struct pt_race_packed *packed, unsigned at)
-{
-    struct pt_cell_note now = pt_race_note_now(self);
-    packed->seen[at].stack = now.stack;
-    packed->seen[at].locks = now.locks;
-}
-
-/* The access becomes one with an entry. */
-__attribute__((always_inline)) static inline bool raise_entry(struct pt_race_self *self, struct pt_race_packed *packed,
-                                                              struct pt_race_fit *fit, unsigned at, unsigned bytes,
-                                                              unsigned kind, bool *ret_again)
-{
-    bool writes = kind & PT_CELL_WRITES, same = fit->same >> at & 1;
-    *ret_again =
-        pt_epoch_thread(packed->seen[at].at) == self->hb.id && pt_epoch_clock(packed->seen[at].at) >= self->region;
-    if (!writes && same) {
-        if (packed->fresh >> at & 1 && *ret_again)
-            return true;
-    } else {
-        pt_epoch kept[PT_CELL_BYTES + 1];
-        unsigned count = 0;
-        if (fit->at != at)
-            pt_race_fit_next(fit, at, bytes, kind);
-        if (fit->quick) {
-            kept[0] = pt_hb_now(&self->hb);
-            count = 1;
-        } else if (!fit->to || (writes && (count = gather(self, packed, fit->taken, kept)) == 0)) {
-            return false;
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned mine = NONE, other = NONE;
+    for (; alike; alike &= alike - 1) {
+        unsigned i = (unsigned)__builtin_ctz(alike);
+        if (pt_epoch_thread(seen[i].at) == self->hb.id) {
+            if (mine != NONE || (packed->keys[i] ^ key) & PT_RACE_KEY_BYTES)
+                return NONE;
+            mine = i;
+        } else if (mine == NONE && packed->keys[i] == key && self->env.any_thread &&
+                   pt_hb_knows(&self->hb, seen[i].at)) {
+            other = i;
         }
-        packed->form = fit->to;
-        if (writes)
-            settle_write(self, packed, kept, count);
     }
-    if (!writes) {
-        packed->stamp += is_first_reader(self, packed);
-        packed->fresh |= (uint8_t)(1u << at);
-    }
-    if (same)
-        packed->seen[at].at = pt_hb_now(&self->hb);
-    note(self, packed, at);
-    return true;
+    return mine != NONE ? mine : other;
 }
 
-/* As bytes_said and has_written in granule.c, where one of the thread's entries is of several accesses. */
-static COLD bool is_said(struct pt_race_self *self, uint64_t seen, const struct pt_race_fit *fit, unsigned bytes,
-                         bool writes)
+/* The same where there is such an entry, and one last write of these bytes at most, or none: mostly it is that simple.
+ * False: nothing has happened. */
+__attribute__((always_inline)) static inline bool packed_raise(struct pt_race_self *self, struct pt_race_packed *packed,
+                                                               struct pt_race_looked looked, uint32_t key,
+                                                               bool *ret_again)
 {
-    struct pt_race_packed *packed = pt_race_packed_of(seen);
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    bool over = pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region;
-    unsigned mine = 0, said = 0, left = bytes;
-    for (unsigned i = 0; i < form->count; i++) {
-        pt_epoch at = packed->seen[i].at;
-        if (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region || form->seen[i].op ||
-            !(packed->fresh >> i & 1 || over))
-            continue;
-        mine |= 1u << i;
-        if (!writes || form->writes >> i & 1)
-            said |= form->seen[i].bytes;
-    }
-    if (!(mine & fit->merged) || bytes & ~said)
+    bool writes = key & PT_RACE_KEY_WRITES;
+    if (!looked.alike || packed->further || !pt_hb_knows(&self->hb, packed->over) ||
+        (!writes && packed->fresh & looked.writes))
         return false;
+    unsigned at = pick(self, packed, looked.alike, key);
+    if (at == NONE)
+        return false;
+    struct pt_race_packed_seen *seen = &pt_race_packed_seen(packed)[at];
+    pt_epoch now = pt_hb_now(&self->hb);
     if (!writes) {
-        if (bytes != PT_CELL_WHOLE)
-            *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+        *ret_again = pt_race_is_mine(self, seen->at);
+        if (!*ret_again || !(packed->fresh >> at & 1)) {
+            packed->stamp += pt_race_packed_first_reader(self, packed);
+            packed->fresh |= (uint16_t)(1u << at);
+            seen->at = now;
+            pt_race_packed_note(self, seen);
+        }
         return true;
     }
-    for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? pt_race_further(packed, form)[i - 1] : packed->written;
-        if (pt_epoch_thread(at) == self->hb.id && pt_epoch_clock(at) >= self->region)
-            left &= ~(unsigned)form->written[i];
-    }
-    if (left)
+    struct pt_race_last first = pt_race_packed_last(packed);
+    struct pt_vec *past = pt_race_last_past(&first);
+    unsigned bytes = pt_race_key_bytes(key);
+    if (pt_race_last_bytes(&first) != bytes || pt_race_packed_unknown(self, packed, packed->fresh))
         return false;
-    pt_race_packed_rewrite(self, packed, bytes);
+    if (!pt_race_is_mine(self, first.at) || !pt_race_is_mine(self, seen->at)) {
+        packed->past = pt_race_last_make(0, self->hb.past, bytes).past;
+        if (past != self->hb.past) {
+            pt_vec_ref(&self->memory, self->hb.past);
+            pt_vec_drop(&self->memory, past);
+        }
+        packed->fresh = 0;
+        packed->stamp++;
+        seen->at = now;
+        pt_race_packed_note(self, seen);
+    }
+    packed->over = now;
     return true;
 }
 
-/* The access becomes an entry of its own, of a cell that may move for it. Its word; 0: nothing has happened. */
-static uint64_t append(struct pt_race_self *self, uint32_t cell, struct pt_race_fit *fit, unsigned bytes, unsigned kind,
-                       const struct pt_site *site)
+/* A read that says nothing new, of a cell which nobody has locked: true if that was so throughout. No write of these
+ * bytes by another thread has come since it was made first in its region: that would be a race, and the cell not
+ * packed. */
+static inline bool is_there(struct pt_race_self *self, const pt_race_word *word, uint64_t seen,
+                            struct pt_race_looked looked, uint32_t key)
 {
-    struct pt_race_packed *packed = pt_race_packed_at(cell);
-    bool writes = kind & PT_CELL_WRITES;
-    pt_epoch kept[PT_CELL_BYTES + 1];
-    if (!fit->tried)
-        pt_race_fit_longer(fit, bytes, kind, site);
-    if (!fit->longer)
-        return 0;
-    const struct pt_race_form *form = &pt_race_forms[packed->form];
-    unsigned count = form->written_count, at = form->count;
-    if (writes && (count = gather(self, packed, fit->longer_taken, kept)) == 0)
-        return 0;
-    for (unsigned i = 1; !writes && i < count; i++) /* the first stays where it is */
-        kept[i] = pt_race_further(packed, form)[i - 1];
-    if (packed->units != fit->units) {
-        uint32_t moved = pt_race_packed_new(self, fit->units);
-        if (!moved)
-            return 0;
-        struct pt_race_packed *to = pt_race_packed_at(moved);
-        uint32_t stamp = to->stamp;
-        memcpy(to, packed, sizeof *packed + at * sizeof *packed->seen);
-        to->stamp = stamp;
-        to->units = fit->units;
-        pt_race_packed_free(self, cell, packed->units);
-        packed = to;
-        cell = moved;
-    }
-    packed->form = fit->longer;
-    if (writes) {
-        settle_write(self, packed, kept, count);
-    } else {
-        for (unsigned i = 1; i < count; i++)
-            pt_race_further(packed, &pt_race_forms[fit->longer])[i - 1] = kept[i];
-        packed->fresh |= (uint8_t)(1u << at);
-        packed->stamp++;
-    }
-    packed->seen[at].at = pt_hb_now(&self->hb);
-    note(self, packed, at);
-    return pt_race_word_made(cell | PT_RACE_PACKED);
-}
-
-__attribute__((always_inline)) static inline uint64_t packed_make(struct pt_race_self *self, uint64_t seen,
-                                                                  unsigned bytes, unsigned kind,
-                                                                  const struct pt_site *site, bool *ret_again)
-{
-    struct pt_race_packed *packed = pt_race_packed_of(seen);
-    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
-    bool writes = kind & PT_CELL_WRITES;
-    if (!pt_hb_knows(&self->hb, packed->over) ||
-        !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
-        return 0;
-    unsigned at = find_mine(self, packed, fit);
-    if (__builtin_expect(at < NONE, 1))
-        return raise_entry(self, packed, fit, at, bytes, kind, ret_again) ? pt_race_word_made((uint32_t)seen) : 0;
-    if (at == NOT_SIMPLE)
-        return 0;
-    if (fit->merged && is_said(self, seen, fit, bytes, writes)) {
-        *ret_again = true;
-        return seen;
-    }
-    return append(self, (uint32_t)seen & ~PT_RACE_PACKED, fit, bytes, kind, site);
-}
-
-uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site)
-{
-    struct pt_race_fit *fit = fit_of(self, 0, bytes, kind, site); /* form 0 has no entries */
-    if (!fit->tried)
-        pt_race_fit_longer(fit, bytes, kind, site);
-    uint32_t cell = fit->longer ? pt_race_packed_new(self, fit->units) : 0;
-    if (!cell)
-        return 0;
-    struct pt_race_packed *packed = pt_race_packed_at(cell);
-    *packed = (struct pt_race_packed){.stamp = packed->stamp, .units = fit->units};
-    return append(self, cell, fit, bytes, kind, site);
+    const struct pt_race_packed *packed = pt_race_packed_of(seen);
+    unsigned bytes = pt_race_key_bytes(key), said = 0;
+    if (!pt_race_packed_says(self, packed, looked.alike, bytes, false, &said))
+        return false;
+    atomic_thread_fence(memory_order_acquire); /* what was read is of before the word is read again */
+    if (atomic_load_explicit(word, memory_order_relaxed) != seen)
+        return false;
+    if (said && bytes != PT_CELL_WHOLE)
+        *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+    return true;
 }
 
 /* ---- granules ---- */
@@ -368,15 +178,14 @@ static inline void look_ahead(struct pt_race_self *self, const struct pt_race_le
     }
 }
 
-/* A write that the thread has made in this region, and nobody has looked since. */
-static inline bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind, uint64_t key)
+/* The same access of a cell that is not packed, in place. */
+static COLD bool make_unpacked(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind,
+                               const struct pt_site *site, bool *ret_again)
 {
-    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, key))
-        return false;
-    if (pt_race_is_packed(seen))
-        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
-    else
-        pt_race_rewrite_own(self, &pt_race_cells[(uint32_t)seen].cell, bytes);
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
+        return raise_cell(self, cell, bytes, kind, site, ret_again);
+    pt_race_rewrite_own(self, &cell->cell, bytes); /* made in this region, and nobody has looked since */
     return true;
 }
 
@@ -386,30 +195,39 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
                                                            pt_race_word *word, uint64_t seen, uintptr_t granule,
                                                            unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    uint64_t made = 0, key = pt_race_key(site, bytes, kind);
-    bool again = false, packed = seen & PT_RACE_PACKED;
+    bool again = false, packed = seen & PT_RACE_PACKED, writes = kind & PT_CELL_WRITES, made;
+    uint32_t cell = (uint32_t)seen & ~PT_RACE_PACKED, key = 0;
+    struct pt_race_looked looked = {0, 0};
     if (packed) {
-        __builtin_prefetch(pt_race_packed_of(seen), 1);
-        __builtin_prefetch(pt_race_packed_of(seen) + 2, 1);
+        __builtin_prefetch(pt_race_packed_at(cell), 1);
+        __builtin_prefetch((char *)pt_race_packed_at(cell) + 64, 1);
+        key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
+    }
+    if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT)
+        return false;
+    if (packed) { /* its keys are the same as long as its word is */
+        looked = pt_race_packed_look(pt_race_packed_at(cell), key);
+        /* Where the thread has repeated nothing yet in its region, this will not be the first. */
+        if (!writes && self->noted == self->version && is_there(self, word, seen, looked, key)) {
+            pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
+            return true;
+        }
     }
     /* acquire: partner of the release that unlocked it last */
-    if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT ||
-        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
-    if (rewrite(self, seen, bytes, kind, key)) {
-        pt_race_unlock_word(word, seen);
-        return true;
-    }
     look_ahead(self, leaf, word, granule);
     /* What others remember of the word holds after most reads: their stamp is the same. */
     if (packed)
-        made = packed_make(self, seen, bytes, kind, site, &again);
-    else if (raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site, &again))
-        made = pt_race_word_made((uint32_t)seen);
-    pt_race_unlock_word(word, made ? made : seen);
-    if (made && again) /* once is not worth remembering */
-        pt_race_note_key(self, made, key);
+        made = packed_raise(self, pt_race_packed_at(cell), looked, key, &again) ||
+               pt_race_packed_make(self, &cell, looked, key, &again);
+    else
+        made = make_unpacked(self, seen, bytes, kind, site, &again);
+    seen = pt_race_word_made(cell | (packed ? PT_RACE_PACKED : 0));
+    pt_race_unlock_word(word, seen);
+    if (made && again && !(packed && writes)) /* once is not worth remembering */
+        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
     return made;
 }
 

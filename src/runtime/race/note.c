@@ -13,7 +13,7 @@
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
-enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, SHORT = 6 };
+enum { BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, SHORT = 6 };
 /* Locks with their places have numbers of their own, as long as these are few: what is locked is mostly one or two of
  * them, and a set of two is then its two numbers. Sets of a thousand locks would be half a million texts. */
 enum { HELD_BITS = 15, SLOT_BITS = 17, MOST_HELD = (1 << HELD_BITS) - 1 };
@@ -29,7 +29,7 @@ struct text {
     uint64_t words[];
 };
 
-static const struct pt_site *_Atomic *places;
+const struct pt_site *_Atomic *pt_race_places;
 static _Atomic uint32_t *buckets;
 static char *room;
 static struct {
@@ -54,18 +54,18 @@ static void reset_texts(void)
 
 bool pt_race_note_start(void)
 {
-    places = pt_sys_reserve_table(sizeof *places << PLACE_BITS);
+    pt_race_places = pt_sys_reserve_table(sizeof *pt_race_places << PT_RACE_PLACE_BITS);
     buckets = pt_sys_reserve_table(sizeof *buckets << BUCKET_BITS);
     room = pt_sys_reserve_table(ROOM);
     held.at = pt_sys_reserve_table(sizeof *held.at << HELD_BITS);
     held.slots = pt_sys_reserve_table(sizeof *held.slots << SLOT_BITS);
     reset_texts();
-    return places && buckets && room && held.at && held.slots;
+    return pt_race_places && buckets && room && held.at && held.slots;
 }
 
 void pt_race_note_restart(void)
 {
-    pt_sys_empty(places, sizeof *places << PLACE_BITS);
+    pt_sys_empty(pt_race_places, sizeof *pt_race_places << PT_RACE_PLACE_BITS);
     pt_sys_empty(buckets, sizeof *buckets << BUCKET_BITS);
     pt_sys_empty(room, ROOM);
     pt_sys_empty(held.slots, sizeof *held.slots << SLOT_BITS);
@@ -75,12 +75,14 @@ void pt_race_note_restart(void)
     reset_texts();
 }
 
-uint32_t pt_race_place_of(const struct pt_site *site)
+uint32_t pt_race_place_search(const struct pt_site *site)
 {
-    uint32_t at = (uint32_t)(((uintptr_t)site * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS));
-    for (uint32_t tries = 0; tries >> PLACE_BITS == 0; tries++, at = (at + 1) & ((1u << PLACE_BITS) - 1)) {
-        const struct pt_site *there = atomic_load_explicit(&places[at], memory_order_relaxed);
-        if (there == site || (!there && atomic_compare_exchange_strong(&places[at], &there, site)) || there == site)
+    uint32_t at = pt_race_place_home(site);
+    for (uint32_t tries = 0; tries >> PT_RACE_PLACE_BITS == 0;
+         tries++, at = (at + 1) & ((1u << PT_RACE_PLACE_BITS) - 1)) {
+        const struct pt_site *there = atomic_load_explicit(&pt_race_places[at], memory_order_relaxed);
+        if (there == site || (!there && atomic_compare_exchange_strong(&pt_race_places[at], &there, site)) ||
+            there == site)
             return at;
     }
     pt_runtime_stop("the program has more places in its source than races can be told apart by");
@@ -89,7 +91,7 @@ uint32_t pt_race_place_of(const struct pt_site *site)
 
 const struct pt_site *pt_race_site_at(uint32_t place)
 {
-    return atomic_load_explicit(&places[place], memory_order_relaxed);
+    return atomic_load_explicit(&pt_race_places[place], memory_order_relaxed);
 }
 
 static struct text *text_at(uint32_t id)

@@ -39,12 +39,11 @@ enum {
     PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
-    PT_RACE_FIT_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
     PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 5,
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
-    PT_RACE_PACKED_SIZES = 15, /* the same of packed cells */
+    PT_RACE_PACKED_SIZES = 30, /* the same of packed cells */
     PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
     PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
 };
@@ -81,32 +80,6 @@ struct pt_race_again {
 struct pt_race_said {
     uint64_t word, version;
     uint8_t bytes;
-};
-
-/* Last writes of a form, a bit for each, whose bytes are those of a write that has come ... */
-struct pt_race_taken {
-    uint8_t replaced;
-    uint8_t absorbed; /* ... because they are the thread's own, of this region */
-};
-
-/* What an access makes of packed cells of one form: the entries that it agrees with, and the forms that come of it. */
-struct pt_race_fit {
-    uint64_t key; /* site, bytes and kind */
-    uint16_t form;
-    uint16_t to;     /* the form after the access has become one with entry `at`; 0: it is not that simple */
-    uint16_t longer; /* and after it has become an entry of its own, where that was tried */
-    uint8_t at;      /* UINT8_MAX: not known yet */
-    bool tried;
-    bool quick;     /* with entry `at`, and it is then the only last write */
-    uint8_t same;   /* a bit for each entry that agrees in place, bytes and kind */
-    uint8_t single; /* for each of these that is one access */
-    uint8_t alike;  /* for each that agrees in place and kind */
-    uint8_t writes; /* for each that writes */
-    uint8_t merged; /* for each that is of several accesses */
-    uint8_t
-        only; /* the one entry that agrees in place and kind, if it does in bytes, too; UINT8_MAX: none, or others */
-    uint8_t units; /* of a cell of the longer form */
-    struct pt_race_taken taken, longer_taken;
 };
 
 /* An access that the thread has made, in that region, of a granule with that cell. */
@@ -175,7 +148,6 @@ struct pt_race_self {
     uint8_t guesses[1 << PT_RACE_GUESS_BITS]; /* which entry of a cell an atomic access was */
     struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
-    struct pt_race_fit fits[1 << PT_RACE_FIT_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 

@@ -339,7 +339,7 @@ bool pt_race_start(void)
 {
     pt_race_choose_start();
     return pt_race_memory_start() && pt_race_shadow_start() && pt_race_sync_start() && pt_race_note_start() &&
-           pt_race_report_start() && pt_race_block_start() && pt_race_packed_start();
+           pt_race_report_start() && pt_race_block_start();
 }
 
 void pt_race_restart(void)
@@ -351,6 +351,5 @@ void pt_race_restart(void)
     pt_race_note_restart();
     pt_race_report_restart();
     pt_race_block_restart();
-    pt_race_packed_restart();
     atomic_store(&next_number, 0);
 }
