@@ -227,7 +227,7 @@ static uint32_t known_of(const struct pt_shadow_self *self, unsigned thread)
     return 0;
 }
 
-static void load(void)
+__attribute__((unused)) static void load(void)
 {
     unsigned thread = current;
     uint64_t value = __portent_atomic_load8(VARIABLE, __ATOMIC_ACQUIRE, NULL);
@@ -236,7 +236,7 @@ static void load(void)
     note(false, value);
 }
 
-static void store(void)
+__attribute__((unused)) static void store(void)
 {
     uint64_t value = (uint64_t)current << 32 | pt_self->clock.events;
     __portent_atomic_store8(VARIABLE, value, __ATOMIC_RELEASE, NULL);
@@ -291,7 +291,7 @@ static const char *check_references(uint64_t word)
 
 /* Accesses are noted after they happened, so not in their order; but who saw what says it. A write is after a read
  * that did not see it nor anything later, which is told here for runs in which each thread writes once at most. */
-static const char *check(void)
+__attribute__((unused)) static const char *check(void)
 {
     uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE), last = *VARIABLE;
     const struct pt_shadow_self *writer = &threads[last >> 32];
@@ -361,7 +361,7 @@ static int start(void **state)
 
 /* With three threads stores go to memory at once: what buffers add shows with two, and would take too long with three.
  */
-static void explore(unsigned count, void (*a)(void), void (*b)(void), void (*c)(void))
+__attribute__((unused)) static void explore(unsigned count, void (*a)(void), void (*b)(void), void (*c)(void))
 {
     expect(pt_interleave(&(struct pt_interleave){.threads = count,
                                                  .body = {a, b, c},

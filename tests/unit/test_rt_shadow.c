@@ -2,6 +2,7 @@
 #include "shadow_model.h"
 
 #include "core/hooks.h"
+#include "runtime/shadow/granule.h"
 
 enum { STEPS = 120000 };
 
@@ -147,6 +148,8 @@ static void test_accesses_follow_algorithm_a(void **state)
     unsigned seed = 20, thread = 0;
     memcpy(expected, model_memory, sizeof expected);
     for (unsigned i = 0; i < STEPS; i++) {
+        if (i % 1000 == 0) /* as if records were many, so that fast paths pack granules, or no longer so */
+            atomic_fetch_add(&pt_fines_out, i % 2000 ? PT_FINE_MANY + 1u : i ? -(PT_FINE_MANY + 1u) : 0);
         if (random_below(&seed, 4) == 0)
             thread = random_below(&seed, MODEL_THREADS);
         model_play(thread);

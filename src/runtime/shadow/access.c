@@ -15,6 +15,7 @@
 #include "core/explore.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/narrow.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/delay.h"
@@ -115,6 +116,44 @@ static bool is_untouched(uintptr_t address)
         end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
     }
+/* One that touches two granules. */
+#define DEFINE_PAIR_READ(name, bytes, type, perform)                                                                   \
+    static COLD type pair_##name(const void *address, int order, const struct pt_site *site)                           \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        struct pt_fast_pair pair;                                                                                      \
+        if (self && pt_fast_pair_is_known(self, (uintptr_t)address, bytes, &pair)) {                                   \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (__builtin_expect(pt_fast_pair_still(&pair), 1)) {                                                      \
+                self->states++;                                                                                        \
+                return value;                                                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
+        return slow_##name(address, order, site);                                                                      \
+    }
+/* One of a granule whose bytes have different clocks (narrow.h). */
+#define DEFINE_NARROW_READ(name, bytes, type, perform)                                                                 \
+    static COLD type narrow_##name(const void *address, int order, const struct pt_site *site,                         \
+                                   struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                   \
+    {                                                                                                                  \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        uint32_t life;                                                                                                 \
+        if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                        \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (__builtin_expect(pt_narrow_still(self, word, seen, at, bytes, life), 1)) {                             \
+                self->states++;                                                                                        \
+                return value;                                                                                          \
+            }                                                                                                          \
+        } else if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                               \
+            type value = perform;                                                                                      \
+            self->states++;                                                                                            \
+            pt_narrow_end(self, word, seen, at, bytes, false);                                                         \
+            return value;                                                                                              \
+        }                                                                                                              \
+        return fast_##name(address, order, site, self, word, seen);                                                    \
+    }
 /* Where the program records itself. */
 #define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
     static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
@@ -130,6 +169,7 @@ static bool is_untouched(uintptr_t address)
 /* `perform` is the load. */
 #define DEFINE_READ(name, bytes, type, perform)                                                                        \
     DEFINE_SLOW_READ(name, bytes, type, perform)                                                                       \
+    DEFINE_PAIR_READ(name, bytes, type, perform)                                                                       \
     DEFINE_SMALL_READ(name, bytes, type, perform)                                                                      \
     static COLD type fast_##name(const void *address, int order, const struct pt_site *site,                           \
                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
@@ -137,7 +177,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         if (self->records)                                                                                             \
             return small_##name(address, order, site);                                                                 \
-        bool busy = self->busy;                                                                                        \
+        bool busy = self->busy, parts = false;                                                                         \
         if (!busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                                     \
             type value = perform;                                                                                      \
             pt_fast_end_evaluated(self, word, seen, at, bytes, PT_KIND_READ_AT, site);                                 \
@@ -169,7 +209,9 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         if (busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                                   \
             READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
-            return slow_##name(address, order, site);                                                                  \
+            if (busy || !pt_narrow_parts(self, seen, pt_bytes_at(at, bytes)))                                          \
+                return slow_##name(address, order, site);                                                              \
+            parts = true;                                                                                              \
         }                                                                                                              \
         if (!pt_fast_lock_passed(self, word, seen)) {                                                                  \
             pt_fast_leave(self);                                                                                       \
@@ -177,18 +219,24 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
-        pt_fast_end_passed(self, word, at, bytes, false, seen);                                                        \
+        if (parts)                                                                                                     \
+            pt_narrow_end_part(self, word, at, bytes, false, seen);                                                    \
+        else                                                                                                           \
+            pt_fast_end_passed(self, word, at, bytes, false, seen);                                                    \
         return value;                                                                                                  \
     }                                                                                                                  \
+    DEFINE_NARROW_READ(name, bytes, type, perform)                                                                     \
     static inline type recorded_##name(const void *address, int order, const struct pt_site *site)                     \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self ? pt_fast_word(at, bytes) : NULL;                                                  \
         if (!word)                                                                                                     \
-            return slow_##name(address, order, site);                                                                  \
+            return pair_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
+        if (seen & PT_SHADOW_FINE)                                                                                     \
+            return narrow_##name(address, order, site, self, word, seen);                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
     }
 
@@ -234,7 +282,14 @@ static bool is_untouched(uintptr_t address)
             pt_fast_end_evaluated(self, word, seen, at, bytes, atomic ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);   \
             return result;                                                                                             \
         }                                                                                                              \
-        if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                         \
+        if (word && seen & PT_SHADOW_FINE && pt_narrow_begin(self, word, seen, at, bytes, true)) {                     \
+            type result = perform;                                                                                     \
+            self->states++;                                                                                            \
+            pt_narrow_end(self, word, seen, at, bytes, true);                                                          \
+            return result;                                                                                             \
+        }                                                                                                              \
+        bool parts = word && !known && pt_narrow_parts(self, seen, pt_bytes_at(at, bytes));                            \
+        if (!word || (!known && !parts && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), true)))               \
             return slow_##name(address, value, op, order, site);                                                       \
         if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
             pt_fast_leave(self);                                                                                       \
@@ -244,6 +299,8 @@ static bool is_untouched(uintptr_t address)
         self->states++;                                                                                                \
         if (known)                                                                                                     \
             pt_fast_end_known(self, word, at, bytes, seen);                                                            \
+        else if (parts)                                                                                                \
+            pt_narrow_end_part(self, word, at, bytes, true, seen);                                                     \
         else                                                                                                           \
             pt_fast_end_passed(self, word, at, bytes, true, seen);                                                     \
         return result;                                                                                                 \
@@ -699,6 +756,8 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
             return LOAD(bytes);                                                                                        \
         if (mode == PT_ACTIVE_RACES)                                                                                   \
             return hot_load##bytes(address, site);                                                                     \
+        if (mode == PT_ACTIVE_RECORDS)                                                                                 \
+            return recorded_load##bytes(address, PT_PLAIN, site);                                                      \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
     }                                                                                                                  \
     void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
@@ -708,6 +767,8 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
             STORE(bytes);                                                                                              \
         else if (mode == PT_ACTIVE_RACES)                                                                              \
             hot_store##bytes(address, value, site);                                                                    \
+        else if (mode == PT_ACTIVE_RECORDS)                                                                            \
+            (void)recorded_store##bytes(address, value, 0, 0, site);                                                   \
         else                                                                                                           \
             (void)store##bytes(address, value, 0, 0, site);                                                            \
     }                                                                                                                  \

@@ -5,6 +5,7 @@
  *   known read    the granule is as the read would leave it. Nothing is written: the word is checked, the value loaded,
  *                 the word checked again. What another thread did in between shows in the word, or was done with the
  *                 same clock and is no news.
+ *                 An access of two granules is one if it is so of both.
  *   known write   A = W = V_i already: locked, written, unlocked.
  *   passed        A is an older clock, which the thread has passed (clock/self.h), and the access covers all bytes in
  * use. W <= A, so the access takes no clock; locked, looked at again if the thread had no reference to A, accessed, and
@@ -40,6 +41,38 @@ static inline uint64_t pt_fast_marks(const struct pt_shadow_self *self, uintptr_
 static inline bool pt_fast_read_is_known(uint64_t fast, uint64_t word, uint64_t marks)
 {
     return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (fast | marks), 1);
+}
+
+/* A read that touches two granules, as it saw them. */
+struct pt_fast_pair {
+    pt_shadow_word *low, *high;
+    uint64_t low_seen, high_seen;
+};
+
+static inline bool pt_fast_pair_is_known(const struct pt_shadow_self *self, uintptr_t address, unsigned size,
+                                         struct pt_fast_pair *ret_pair)
+{
+    uintptr_t last = address + size - 1, high = last & ~(uintptr_t)7;
+    if (high - (address & ~(uintptr_t)7) != 8 || !pt_address_ok(last))
+        return false;
+    pt_shadow_word *low_word = pt_shadow_peek(address);
+    pt_shadow_word *high_word = low_word && !pt_shadow_starts_leaf(high) ? low_word + 1 : pt_shadow_peek(high);
+    if (!low_word || !high_word)
+        return false;
+    /* acquire: partner of the release that unlocked it last */
+    *ret_pair = (struct pt_fast_pair){low_word, high_word, atomic_load_explicit(low_word, memory_order_acquire),
+                                      atomic_load_explicit(high_word, memory_order_acquire)};
+    uint64_t low_marks = (UINT64_C(0xff) << (address & 7) & 0xff) << PT_SHADOW_BYTES_AT;
+    uint64_t high_marks = (UINT64_C(0xff) >> (7 - (last & 7))) << PT_SHADOW_BYTES_AT;
+    return pt_fast_read_is_known(self->fast, ret_pair->low_seen, low_marks & self->care) &&
+           pt_fast_read_is_known(self->fast, ret_pair->high_seen, high_marks & self->care);
+}
+
+/* When the value has been loaded, behind an acquire fence. */
+static inline bool pt_fast_pair_still(const struct pt_fast_pair *pair)
+{
+    return atomic_load_explicit(pair->low, memory_order_relaxed) == pair->low_seen &&
+           atomic_load_explicit(pair->high, memory_order_relaxed) == pair->high_seen;
 }
 
 /* The same because the thread has lately found that its clock lies between W and A, as readers of one variable do that

@@ -121,9 +121,9 @@ static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
         release_word(self, word);
         if (is_fine(word))
-            pt_fine_free(pt_shadow_access(word));
+            pt_fine_free(self, pt_shadow_access(word));
     } else {
-        uint32_t id = pt_fine_new();
+        uint32_t id = pt_fine_new(self);
         if (!id)
             return word;
         acquire_each(self, in->access);
@@ -136,6 +136,40 @@ static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t
     if (!word && made)
         pt_shadow_note_use(address);
     return made;
+}
+
+uint64_t pt_granule_pack(struct pt_shadow_self *self, uintptr_t address, uint64_t word)
+{
+    struct spread state;
+    spread_word(word, &state);
+    return replace(self, address, word, &state);
+}
+
+/* One reference was the word's, and `count` records' bytes have it now. */
+static void share(struct pt_shadow_self *self, pt_clock_id id, unsigned count)
+{
+    if (count)
+        pt_self_acquire(&self->clock, id, (int64_t)count - 1);
+    else
+        pt_self_release(&self->clock, id, 1);
+}
+
+uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write)
+{
+    uint32_t id = pt_fine_new(self);
+    unsigned known = pt_shadow_bytes(word), others = known & ~bytes, unwritten = write ? others : known;
+    pt_clock_id access = pt_shadow_access(word), written = pt_shadow_write(word);
+    if (!id)
+        return word;
+    struct pt_fine *fine = &pt_fines[id];
+    for (unsigned i = 0; i < 8; i++) {
+        fine->access[i] = bytes >> i & 1 ? self->clock.id : others >> i & 1 ? access : 0;
+        fine->write[i] = unwritten >> i & 1 ? written : known >> i & 1 ? self->clock.id : 0;
+    }
+    pt_self_give(&self->clock, __builtin_popcount(bytes) * (1 + write));
+    share(self, access, (unsigned)__builtin_popcount(others));
+    share(self, written, (unsigned)__builtin_popcount(unwritten));
+    return id | PT_SHADOW_FINE;
 }
 
 void pt_granule_collect(struct pt_shadow_self *self, uint64_t word)
@@ -198,7 +232,8 @@ static uint64_t read_spread(struct pt_shadow_self *self, uintptr_t address, uint
         changed |= state.access[i] != joined;
         state.access[i] = joined;
     }
-    uint64_t made = changed ? replace(self, address, word, &state) : word;
+    /* one that the fast paths left fine (narrow.h) is packed here, where several threads meet */
+    uint64_t made = changed || is_fine(word) ? replace(self, address, word, &state) : word;
     for (unsigned i = 0; i < fresh_count; i++)
         pt_clock_release(&self->clock, fresh[i], 1);
     return made;
@@ -299,7 +334,7 @@ struct pt_fine *pt_granule_make_fine(struct pt_shadow_self *self, uintptr_t addr
         return fine_of(*word);
     struct spread state;
     spread_word(*word, &state);
-    uint32_t id = pt_fine_new();
+    uint32_t id = pt_fine_new(self);
     if (!id)
         return NULL;
     acquire_each(self, state.access);

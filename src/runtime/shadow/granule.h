@@ -1,17 +1,31 @@
-/* Between shadow.c, which owns the tables, granule.c, which computes on one granule, and shadow/fast.h. */
+/* Between shadow.c and fine.c, which own the tables, granule.c, which computes on one granule, and shadow/fast.h. */
 #ifndef PT_RUNTIME_SHADOW_GRANULE_H
 #define PT_RUNTIME_SHADOW_GRANULE_H
 
 #include "runtime/shadow/shadow.h"
 
-enum { PT_FINE_BITS = 26 };
+enum { PT_FINE_BITS = 25, PT_FINE_MANY = 1 << 16 /* 8 MB */ };
 
-uint32_t pt_fine_new(void);
-void pt_fine_free(uint32_t id);
+bool pt_fine_start(void);
+void pt_fine_restart(void);
+/* A record for a granule; 0 when there is no more room. And one that is no granule's any more, whose references the
+ * caller has given up. */
+uint32_t pt_fine_new(struct pt_shadow_self *self);
+void pt_fine_free(struct pt_shadow_self *self, uint32_t id);
+/* Whether records are worth saving. */
+extern _Atomic uint32_t pt_fines_out; /* that threads and granules have */
+static inline bool pt_fine_are_many(void)
+{
+    return atomic_load_explicit(&pt_fines_out, memory_order_relaxed) > PT_FINE_MANY;
+}
 /* A word in the page of this address is no longer 0. */
 void pt_shadow_note_use(uintptr_t address);
 /* The locked granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
+/* The word of a locked granule, packed where it can be. */
+uint64_t pt_granule_pack(struct pt_shadow_self *self, uintptr_t address, uint64_t word);
+/* The word of a locked granule after an access of some, not all, of its bytes in use, of which it learned nothing. */
+uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write);
 /* What its readings have (readers.h) goes into the locked granule's record. Reads through them that are under way are
  * over then, and none begins until the granule is unlocked: whoever is to write collects before. */
 void pt_granule_collect(struct pt_shadow_self *self, uint64_t word);

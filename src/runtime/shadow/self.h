@@ -85,6 +85,9 @@ struct pt_shadow_self {
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
     struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
+    struct {
+        uint32_t first, count; /* records of granules that it keeps for itself (fine.c) */
+    } fines;
     struct pt_locked_range *volatile locked; /* what it has locked now, for faults in the middle of an access */
     /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as
      * its caller's frame is there. */

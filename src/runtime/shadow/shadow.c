@@ -1,7 +1,7 @@
 /*
- * The tables behind shadow words: leaves, fine records, and the end of variables' lives.
+ * The tables behind shadow words: leaves, and the end of variables' lives.
  *
- * Guarantee: a word stays where it is once it is there; a record is one granule's. Cost: a leaf is found by one load;
+ * Guarantee: a word stays where it is once it is there. Cost: a leaf is found by one load;
  * clearing is linear in the words of pages that were ever used.
  */
 #include "runtime/shadow/shadow.h"
@@ -14,20 +14,12 @@
 enum { RUN = 8 };
 
 struct pt_shadow_leaf *_Atomic *pt_leaves;
-struct pt_fine *pt_fines;
 static struct pt_shadow_leaf *_Atomic newest; /* of all leaves */
-
-static struct {
-    struct pt_spin lock;
-    uint32_t used; /* record 0 is none */
-    uint32_t free;
-} fines = {.lock = PT_SPIN(PT_RANK_FINE), .used = 1};
 
 bool pt_shadow_start(void)
 {
     pt_leaves = pt_sys_reserve_table(sizeof *pt_leaves << (PT_ADDRESS_BITS - PT_LEAF_BITS));
-    pt_fines = pt_sys_reserve_table(sizeof *pt_fines << PT_FINE_BITS);
-    return pt_leaves && pt_fines;
+    return pt_fine_start() && pt_leaves;
 }
 
 void pt_shadow_restart(void)
@@ -37,10 +29,7 @@ void pt_shadow_restart(void)
         pt_sys_empty(leaf, sizeof *leaf);
         leaf->older = older;
     }
-    pt_sys_empty(pt_fines, sizeof *pt_fines << PT_FINE_BITS);
-    pt_spin_reset(&fines.lock);
-    fines.used = 1;
-    fines.free = 0;
+    pt_fine_restart();
 }
 
 static void list_leaf(struct pt_shadow_leaf *leaf)
@@ -64,30 +53,6 @@ struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
                                                 memory_order_acquire))
         return made;
     return there; /* ours stays in the list, and empty */
-}
-
-uint32_t pt_fine_new(void)
-{
-    pt_spin_lock(&fines.lock);
-    uint32_t id = fines.free;
-    if (id)
-        fines.free = pt_fines[id].next_free;
-    else if (!(fines.used >> PT_FINE_BITS))
-        id = fines.used++;
-    pt_spin_unlock(&fines.lock);
-    if (!id)
-        pt_runtime_give_up();
-    else
-        memset(&pt_fines[id], 0, sizeof pt_fines[id]);
-    return id;
-}
-
-void pt_fine_free(uint32_t id)
-{
-    pt_spin_lock(&fines.lock);
-    pt_fines[id].next_free = fines.free;
-    fines.free = id;
-    pt_spin_unlock(&fines.lock);
 }
 
 /*

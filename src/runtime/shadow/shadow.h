@@ -53,12 +53,14 @@ struct pt_shadow_leaf {
     _Alignas(64) pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
 };
 
-struct pt_fine {
-    pt_clock_id access[8], write[8];
-    uint32_t watch; /* first of the watched variables in this granule (watch.h), 0: none */
-    uint32_t next_free;
+struct pt_fine { /* what a read looks at stands in the first line */
+    _Alignas(64) pt_clock_id access[8];
     uint64_t readers; /* threads that have a reading of it (readers.h), by slot ... */
     uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
+    uint32_t watch;   /* first of the watched variables in this granule (watch.h), 0: none */
+    uint32_t next_free;
+    _Atomic uint32_t life; /* how often it has been a granule's and then was not any more */
+    _Alignas(64) pt_clock_id write[8];
 };
 
 extern struct pt_shadow_leaf *_Atomic *pt_leaves;
@@ -163,6 +165,8 @@ uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, 
  */
 void pt_granule_note_between(struct pt_shadow_self *self, uint64_t word);
 void pt_granule_drop_between(struct pt_shadow_self *self);
+/* The thread ends: records that it keeps go back. */
+void pt_fine_drop(struct pt_shadow_self *self);
 
 /* Makes a locked granule fine, for good: a watched variable lies there. Its record is NULL when there is no more room.
  */

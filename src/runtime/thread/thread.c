@@ -393,6 +393,7 @@ static void close_record(struct pt_thread *self)
     pt_thread_hooks.ended(self);
     pt_readers_end(&self->shadow);
     pt_granule_drop_between(&self->shadow);
+    pt_fine_drop(&self->shadow);
     pt_self_drop_passed(&self->shadow.clock);
     pt_clock_ring_end(&self->shadow.clock);
     pt_know_settle(&self->shadow.clock, NULL);
