@@ -408,7 +408,7 @@ def blocks_are_counted(folder):
 def bad_results_are_refused(folder):
     good = folder.result()
     text = json.dumps(good)
-    bad = {"{": "not JSON", text[:len(text) // 2]: "not JSON", "{}": 'no "portent"', '{"portent": 2}': "version 2", '{"portent": 1}': 'no "properties"',
+    bad = {"{": "not JSON", text[:len(text) // 2]: "not JSON", "{}": "JSON of something else", '{"portent": 2}': "version 2", '{"portent": 1}': 'no "properties"',
            '{"portent": 1, "properties": 3}': "not a list", '{"portent": 1, "trace": "x", "events": -1, "threads": 1, "properties": []}': "events",
            "{" * 100000: "not JSON", '{"portent": 1, "blocks": [{}]}': 'no "thread"'}
     changes = [(("witness",), [1]), (("detail", "witness"), [9, 9, 9]), (("detail", "moves", 0, "step"), 99), (("detail", "moves", 0, "over"), 99),

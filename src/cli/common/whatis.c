@@ -107,7 +107,7 @@ static enum pt_file_kind kind_of_text(const char *path, const char *text)
     const char *first = text + strspn(text, " \t\r\n");
     if (starts(text, "portent-schedule "))
         return PT_FILE_SCHEDULE;
-    if (starts(text, "#!"))
+    if (starts(text, "#!") && text[2 + strspn(text + 2, " ")] == '/') /* "#!begin" is a line of traces */
         return PT_FILE_SCRIPT;
     if (*first == '{')
         return starts(first + 1 + strspn(first + 1, " \t\r\n"), "\"portent\":") ? PT_FILE_RESULT : PT_FILE_JSON;
@@ -179,7 +179,8 @@ void pt_whatis_mend(const char *path, enum pt_file_kind wanted, struct pt_err *e
     if (err->status != PT_EINPUT || strcmp(err->file, path) != 0 || !read_head(path, &head))
         return;
     enum pt_file_kind kind = kind_of(path, &head);
-    if (kind == PT_FILE_UNKNOWN || kind == wanted)
+    bool broken = kind == PT_FILE_JSON && strstr(err->message, "not JSON"); /* its reader says where */
+    if (kind == PT_FILE_UNKNOWN || kind == wanted || broken)
         return;
     bool text = !memchr(head.text, '\0', head.len); /* of others no line is shown */
     (void)pt_err_at(err, PT_EINPUT, path, text, text, "this is %s, not %s", kinds[kind].words, kinds[wanted].words);

@@ -10,8 +10,9 @@
  *   part         a granule that is not fine yet becomes so: the same of some of its bytes.
  *
  * Not for watched granules, nor for those with readings (readers.h). A record whose bytes agree again stays until a
- * slow path or a write of the whole granule packs it, or until there are many: two neighbours that are written in turn
- * would else get a new one each time.
+ * slow path, a write of the whole granule or one that changes nothing packs it, or until there are many: two neighbours
+ * that are written in turn would else get a new one each time. One that is written again in its region is likely to be
+ * so more often, and packed granules are cheaper.
  *
  * Why a known read is right: its thread owns V_i, so a byte with that number has that clock. `life` of the record is
  * the same before the value is loaded and at the end, and the word has the record at the end: so the record was the
@@ -121,6 +122,13 @@ static inline void pt_narrow_put(struct pt_shadow_self *self, pt_clock_id *ids, 
     }
 }
 
+/* Whether a write of a byte changes nothing, and the granule's outermost bytes agree with it, so that all may. */
+static inline bool pt_narrow_seems_whole(const struct pt_fine *fine, pt_clock_id clock, unsigned byte)
+{
+    return fine->write[byte] == clock && fine->write[0] == clock && fine->write[7] == clock &&
+           fine->access[byte] == clock && fine->access[0] == clock && fine->access[7] == clock;
+}
+
 static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                 uint64_t seen, uintptr_t address, unsigned size,
                                                                 bool write)
@@ -129,10 +137,11 @@ static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow
     if (__builtin_expect(!pt_fast_kept(self), 0)) {
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), write);
     } else {
+        bool packs = pt_fine_are_many() || (write && pt_narrow_seems_whole(fine, self->clock.id, address & 7));
         pt_narrow_put(self, fine->access + (address & 7), size, true);
         if (write)
             pt_narrow_put(self, fine->write + (address & 7), size, false);
-        pt_granule_unlock(word, __builtin_expect(pt_fine_are_many(), 0) ? pt_granule_pack(self, address, seen) : seen);
+        pt_granule_unlock(word, __builtin_expect(packs, 0) ? pt_granule_pack(self, address, seen) : seen);
     }
     pt_fast_leave(self);
 }
