@@ -50,7 +50,7 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->workers = pt_xaligned(LAT_CACHE_LINE, options->jobs * sizeof *l->workers);
     for (unsigned w = 0; w < options->jobs; w++) {
         pt_worker_cache_init(&l->workers[w].cache);
-        l->workers[w].values = pt_xcalloc(l->var_count, sizeof *l->workers[w].values);
+        l->workers[w].values = pt_xaligned(LAT_CACHE_LINE, l->var_count * sizeof *l->workers[w].values);
     }
     l->history.stride = 1;
     l->history.budget = HISTORY_BUDGET;
@@ -367,8 +367,10 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
         l->column_of_thread[thread] = l->column_count;
         PT_PUSH(l->columns, l->column_count, l->column_cap, column);
         pt_relation_thread(&l->relation, thread);
-        for (unsigned w = 0; w < l->options->jobs; w++)
-            l->workers[w].counts = pt_xrealloc(l->workers[w].counts, l->column_cap * sizeof *l->workers[w].counts);
+        for (unsigned w = 0; w < l->options->jobs; w++) { /* what is in it lasts for one cut */
+            free(l->workers[w].counts);
+            l->workers[w].counts = pt_xaligned(LAT_CACHE_LINE, l->column_cap * sizeof(uint64_t));
+        }
     }
     return &l->columns[l->column_of_thread[thread]];
 }

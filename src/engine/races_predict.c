@@ -287,7 +287,7 @@ void pt_races_predicted_meet(struct races *r, const struct races_predicted *race
 static void report_some(struct races *r, const struct races_predicted *const *races, uint32_t count)
 {
     struct races_predict *p = r->predict;
-    struct pt_replays_run runs[PT_REPLAYS];
+    struct pt_replays_run runs[PT_REPLAYS] = {0};
     uint32_t asked[PT_REPLAYS][2];
     struct pt_replays replays;
     for (uint32_t i = 0; i < count; i++) {

@@ -177,7 +177,8 @@ static void look_ahead(struct recording *r)
         r->logs[i] = logs[i];
         rec_log_split(&r->logs[i]);
     }
-    memcpy(r->heap, heap, heap_count * sizeof *r->heap);
+    if (heap_count)
+        memcpy(r->heap, heap, heap_count * sizeof *r->heap);
     for (r->others = 0; r->heap_count; advance(r)) {
         const struct rec_log *log = &r->logs[r->heap[0]];
         if (log->open)

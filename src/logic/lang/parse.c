@@ -295,7 +295,9 @@ static enum pt_status parse_thread_declaration(struct pt_parser *p)
 static void hint_property(struct pt_parser *p, const struct pt_token *token)
 {
     const char *text = p->source.text + token->offset;
-    size_t len = strcspn(text, ";\n");
+    size_t len = 0, left = p->source.len - token->offset;
+    while (len < left && text[len] && text[len] != ';' && text[len] != '\n')
+        len++;
     while (len && strchr(" \t\r", text[len - 1]))
         len--;
     const struct pt_token *next = pt_parser_ahead(p);
