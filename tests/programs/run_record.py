@@ -682,7 +682,8 @@ def followed_while_it_runs():
             run(PORTENT, "run", "-q", "--order", order, *more, "-r", "o.json", "-o", "l.trace", "--", "./lasting", "800")
             limited = subprocess.run(["sh", "-c", "ulimit -v 100000000; exec \"$@\"", "sh", PORTENT, "run", "-q", "--order", order, *more, "-r", "v.json", "--",
                                       "./lasting", "300"], capture_output=True, check=False)
-            same(f"{order} {more}: without address space for it ({limited.stderr})", verdicts("v.json"), verdicts("r.json"))
+            if b"AddressSanitizer" not in limited.stderr: # it needs terabytes of address space itself
+                same(f"{order} {more}: without address space for it ({limited.stderr})", verdicts("v.json"), verdicts("r.json"))
             same(f"{order} {more}: not followed", verdicts("r.json"), verdicts("o.json"))
             write("c.json", run(PORTENT, "check", "--order", order, *more, "--json", "l.trace").stdout)
             same(f"{order} {more}: check", [v for v in verdicts("c.json") if v[0] in [w[0] for w in verdicts("r.json")]], verdicts("r.json"))
