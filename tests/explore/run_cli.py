@@ -300,10 +300,11 @@ def test_gdb(bench):
     if not shutil.which("gdb"):
         print("no gdb: replay --gdb is not tried")
         return
-    schedule, _ = failing(bench)
-    done = subprocess.run([bench.portent, "replay", "--gdb", str(schedule), "--", str(bench.program("input"))], input="bt\nkill\nquit\n", cwd=bench.folder,
-                          capture_output=True, encoding="utf-8", timeout=120, check=False)
-    expect(done.returncode == 0 and "__portent_explore_stop" in done.stdout, done.stdout + done.stderr)
+    bench.run("explore", "--no-checks", "-n", 300, "-o", "first.schedule", "--", bench.program("first_step"), status=1)
+    for program, schedule in (("input", failing(bench)[0]), ("first_step", "first.schedule")):
+        done = subprocess.run([bench.portent, "replay", "--gdb", str(schedule), "--", str(bench.program(program))], input="bt\nkill\nquit\n", cwd=bench.folder,
+                              capture_output=True, encoding="utf-8", timeout=120, check=False)
+        expect(done.returncode == 0 and "#0" in done.stdout and "in __portent_explore_stop" in done.stdout, done.stdout + done.stderr)
 
 
 # ---- usage ----

@@ -148,5 +148,7 @@ void pt_flight_flush(uint32_t slot);
 /* thread.c */
 void pt_explore_thread_start(void);
 void pt_announce(uint32_t slot, const struct pt_explore_op *op);
+/* By the thread that has the turn for a step, before it does it: where a debugger is to stop. */
+void pt_explore_stop_here(void);
 
 #endif

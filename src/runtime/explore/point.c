@@ -61,6 +61,12 @@ static uint64_t value_at(const struct pt_explore_op *op)
     return value;
 }
 
+void pt_explore_stop_here(void)
+{
+    if (pt_run.result->step_count == pt_run.input->stop_at)
+        __portent_explore_stop();
+}
+
 /* What is known of the step only now that it is about to be done. */
 static void begin_step(uint32_t slot, const struct pt_explore_op *op)
 {
@@ -73,8 +79,7 @@ static void begin_step(uint32_t slot, const struct pt_explore_op *op)
     result->values = pt_mix64(result->values * 31 + (key ^ pt_mix64(value + step->kind)));
     pt_explore_spin_note(slot, step, value);
     pt_run.slots[slot].quiet = 0;
-    if (number == pt_run.input->stop_at)
-        __portent_explore_stop();
+    pt_explore_stop_here();
 }
 
 /* The turn was given for a handler: false. */
@@ -114,8 +119,10 @@ static uint32_t wait_for_turn(uint32_t slot, const struct pt_explore_op *op)
         pt_spin_unlock(&pt_run.lock);
         pt_turn_await(slot);
     }
-    if (!is_for_itself(slot))
+    if (!is_for_itself(slot)) {
+        pt_explore_stop_here();
         return PT_EXPLORE_AGAIN;
+    }
     begin_step(slot, op);
     return pt_run.slots[slot].answer;
 }

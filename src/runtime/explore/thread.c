@@ -140,6 +140,7 @@ void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high)
     own_slot = slot + 1;
     pt_run.slots[slot].tid = pt_run.threads[slot].tid = pt_sys_thread();
     pt_turn_await(slot);
+    pt_explore_stop_here();
     pt_shared_forget(stack_low, stack_high);
 }
 
