@@ -125,15 +125,24 @@ static uint64_t last_switch(const struct pt_explore_schedule *schedule)
 /* gdb with what has to come before the program's own arguments; the caller frees it. */
 static const char **gdb_command(const struct replay *r, const char *file, const char *options)
 {
-    const char *const fixed[] = {"gdb",    "-q",
-                                 "-ex",    file,
-                                 "-ex",    options,
-                                 "-ex",    "set disable-randomization on",
-                                 "-ex",    "set breakpoint pending on",
-                                 "-ex",    "break __portent_explore_stop",
-                                 "-x",     r->gdb_script ? r->gdb_script : "/dev/null",
-                                 "-ex",    "run",
-                                 "--args", r->path};
+    const char *const fixed[] = {"gdb",
+                                 "-q",
+                                 "-ex",
+                                 file,
+                                 "-ex",
+                                 options,
+                                 "-ex",
+                                 "set disable-randomization on",
+                                 "-ex",
+                                 "set breakpoint pending on",
+                                 "-ex",
+                                 "break __portent_explore_stop",
+                                 r->gdb_script ? "-x" : "-ex",
+                                 r->gdb_script ? r->gdb_script : "echo",
+                                 "-ex",
+                                 "run",
+                                 "--args",
+                                 r->path};
     size_t own = sizeof fixed / sizeof *fixed, count = 0;
     while (r->arguments[count])
         count++;
