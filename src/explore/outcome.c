@@ -105,11 +105,11 @@ static struct pt_explore_failure of_process(const struct pt_explore_outcome *out
     uint32_t thread = who_runs(outcome);
     if (outcome->result.end == PT_EXPLORE_BODY || outcome->wait_status == PT_EXPLORE_RETURNED)
         return (struct pt_explore_failure){0};
-    if (WIFSIGNALED(status) && !expected->killed) {
+    if (WIFSIGNALED(status)) {
         uint32_t place = thread < outcome->thread_count ? outcome->threads[thread].place : 0;
         return make(PT_EXPLORE_FAILS_SIGNAL, WTERMSIG(status), thread, pt_explore_spot(places, place)->key);
     }
-    if (WIFEXITED(status) && (expected->killed || WEXITSTATUS(status) != expected->status))
+    if (WIFEXITED(status) && WEXITSTATUS(status) != expected->status)
         return make(PT_EXPLORE_FAILS_STATUS, WEXITSTATUS(status), thread, 0);
     return (struct pt_explore_failure){0};
 }

@@ -81,7 +81,7 @@ struct pt_explore_failure {
 
 /* What counts as an ordinary end. */
 struct pt_explore_expected {
-    bool killed; /* an ordinary run is killed by a signal: no signal is a failure then */
+    bool killed; /* the run without control was killed by a signal: `status` is not its own then */
     int status;
     uint32_t checks; /* 1 << enum pt_found_check: findings of the program's own checks that are failures */
 };

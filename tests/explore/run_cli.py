@@ -307,6 +307,16 @@ def test_gdb(bench):
         expect(done.returncode == 0 and "in __portent_explore_stop" in done.stdout and "Invalid" not in done.stderr, done.stdout + done.stderr)
 
 
+def test_ordinary_end(bench):
+    """The status of a run without control is the ordinary one; a signal never is."""
+    program = bench.program("ends")
+    done = bench.run("explore", "-n", 5, "--", program, status=0)
+    expect("ended with status 3, which is taken for the ordinary one" in done.stderr, done.stderr)
+    expect("exit status 3" in bench.run("explore", "-n", 5, "--expect", 0, "--", program, status=1).stdout, "another was expected")
+    done = bench.run("explore", "-n", 5, "--", program, "x", status=1)
+    expect("killed by signal 6" in done.stdout and "was killed by signal 6" in done.stderr, done.stdout + done.stderr)
+
+
 # ---- usage ----
 
 def test_usage(bench):

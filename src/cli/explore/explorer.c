@@ -62,6 +62,23 @@ static struct pt_explore_tactic *make_tactic(const struct pt_explorer *e)
     return pt_explore_auto_tactic(&e->base);
 }
 
+/* What schedules decide may have gone wrong in that one run already. */
+static void say_ordinary(const struct pt_explore_expected *expected, bool timed_out, int status)
+{
+    if (timed_out)
+        fprintf(stderr, "portent: a run without control did not end in time; 0 is taken for the ordinary status\n");
+    else if (expected->killed)
+        fprintf(stderr,
+                "portent: a run without control was killed by signal %d (%s); 0 is taken for the ordinary status\n",
+                WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (expected->status != 0)
+        fprintf(
+            stderr,
+            "portent: a run without control ended with status %d, which is taken for the ordinary one; if it should "
+            "not be: --expect 0\n",
+            expected->status);
+}
+
 /* How the program ends when nobody interferes. */
 static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
 {
@@ -77,14 +94,13 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
     enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &status, &timed_out, NULL, err);
     if (done != PT_OK)
         return done;
-    if (timed_out && !request->quiet)
-        fprintf(stderr, "portent: a run without control did not end in time; 0 is taken for the ordinary status\n");
-    else if (!timed_out && WIFSIGNALED((int)status))
-        e->expected.killed = true;
-    else if (!timed_out)
-        e->expected.status = WEXITSTATUS((int)status);
     if (!timed_out && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 127)
         return pt_err_set(err, PT_EIO, "'%s' cannot be run", request->path);
+    e->expected.killed = !timed_out && WIFSIGNALED((int)status);
+    if (!timed_out && !e->expected.killed)
+        e->expected.status = WEXITSTATUS((int)status);
+    if (!request->quiet)
+        say_ordinary(&e->expected, timed_out, (int)status);
     return PT_OK;
 }
 
