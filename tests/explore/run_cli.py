@@ -307,6 +307,14 @@ def test_gdb(bench):
         expect(done.returncode == 0 and "in __portent_explore_stop" in done.stdout and "Invalid" not in done.stderr, done.stdout + done.stderr)
 
 
+def test_broken_and_killed(bench):
+    """A run that is killed breaks the property all the same: both are told, and it does not hold."""
+    (bench.folder / "balance.prop").write_text("property never_below: always balance >= 0;\n", encoding="utf-8")
+    for more in ([], ["--keep-going"]):
+        done = bench.run("explore", "-n", 60, *more, "-s", "balance.prop", "--", bench.program("overdrawn"), status=1)
+        expect("property 'never_below' is violated" in done.stdout and "killed by signal 6" in done.stdout and "holds" not in done.stdout, done.stdout)
+
+
 def test_ordinary_end(bench):
     """The status of a run without control is the ordinary one; a signal never is."""
     program = bench.program("ends")

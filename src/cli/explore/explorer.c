@@ -167,11 +167,10 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
         e->threads = outcome->thread_count;
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
     e->failing += failure.kind != PT_EXPLORE_FAILS_NONE;
-    if (failure.kind == PT_EXPLORE_FAILS_PROPERTY)
-        keep_broken(e, plan, outcome);
-    else if (failure.kind != PT_EXPLORE_FAILS_NONE)
+    keep_broken(e, plan, outcome);
+    if (failure.kind != PT_EXPLORE_FAILS_NONE && failure.kind != PT_EXPLORE_FAILS_PROPERTY)
         keep_failure(e, &failure, plan, outcome);
-    else if (pt_explore_outcome_is_whole(outcome))
+    else if (failure.kind == PT_EXPLORE_FAILS_NONE && pt_explore_outcome_is_whole(outcome))
         pt_explore_passed_add(&e->passed, outcome);
 }
 

@@ -38,13 +38,13 @@ static void keep_passed(void *context, const struct pt_explore_outcome *outcome)
         pt_explore_passed_add(&s->explorer->passed, outcome);
 }
 
-/* A run may break several properties. */
+/* A run may break several properties, and end badly besides. */
 static bool is_same(const struct pt_explorer *e, const struct pt_explore_failure *before,
                     const struct pt_explore_outcome *outcome)
 {
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
     if (before->kind == PT_EXPLORE_FAILS_PROPERTY)
-        return failure.kind == before->kind && outcome->broken >> before->number & 1;
+        return outcome->broken >> before->number & 1;
     return failure.kind == before->kind && failure.key == before->key;
 }
 
