@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "bench/child.h"
 #include "bench/sml_programs.h"
 #include "net/atomicity.h"
 #include "net/sml.h"
@@ -24,13 +21,6 @@ struct outcome {
     uint32_t violated;
     double megabytes;
 };
-
-static double cpu_time(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static struct outcome check_once(const struct pt_buf *text, bool plain)
 {
@@ -55,30 +45,30 @@ static struct outcome check_once(const struct pt_buf *text, bool plain)
     return outcome;
 }
 
+struct checked {
+    const struct pt_buf *text;
+    bool plain;
+    int turns;
+    struct outcome best;
+};
+
+static void check(void *context)
+{
+    struct checked *checked = context;
+    for (int i = 0; i < checked->turns; i++) {
+        struct outcome outcome = check_once(checked->text, checked->plain);
+        if (outcome.seconds < checked->best.seconds)
+            checked->best = outcome;
+    }
+}
+
 /* In a child of its own; the least time of `turns`. */
 static struct outcome measure(const struct pt_buf *text, bool plain, int turns)
 {
-    struct outcome best = {.seconds = 1e9};
-    struct rusage usage;
-    int ends[2], status;
-    if (pipe(ends) != 0)
-        exit(2);
-    pid_t child = fork();
-    if (child == 0) {
-        for (int i = 0; i < turns; i++) {
-            struct outcome outcome = check_once(text, plain);
-            best = outcome.seconds < best.seconds ? outcome : best;
-        }
-        _exit(write(ends[1], &best, sizeof best) == sizeof best ? 0 : 2);
-    }
-    close(ends[1]);
-    if (child < 0 || read(ends[0], &best, sizeof best) != sizeof best || wait4(child, &status, 0, &usage) != child) {
-        fprintf(stderr, "a case failed\n");
-        exit(2);
-    }
-    close(ends[0]);
-    best.megabytes = (double)usage.ru_maxrss / 1024;
-    return best;
+    struct checked checked = {text, plain, turns, {.seconds = 1e9}};
+    double megabytes = measure_in_child(check, &checked, &checked.best, sizeof checked.best);
+    checked.best.megabytes = megabytes;
+    return checked.best;
 }
 
 static void report(const char *name, const struct pt_buf *text, bool plain, const char *limits)

@@ -1,7 +1,6 @@
 /*
  * Unfolding 1-safe nets (net_families.h), on one core: processor time per history of an event as the nets grow, and
- * what
- * `--deadlock` adds. Every case runs in a process of its own, whose peak memory the parent reads.
+ * what `--deadlock` adds. Every case runs in a process of its own, whose peak memory the parent reads.
  *
  *   nets                    the table
  *   nets FAMILY N           one case
@@ -10,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "bench/child.h"
 #include "bench/net_families.h"
 #include "net/netfile.h"
 #include "net/question.h"
@@ -25,13 +21,6 @@ struct outcome {
     bool found;
     double megabytes;
 };
-
-static double cpu_time(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static struct outcome ask_once(enum net_family family, uint32_t n, enum pt_question_kind kind, bool plain)
 {
@@ -55,30 +44,31 @@ static struct outcome ask_once(enum net_family family, uint32_t n, enum pt_quest
     return outcome;
 }
 
+struct asked {
+    enum net_family family;
+    uint32_t n;
+    enum pt_question_kind kind;
+    bool plain;
+    struct outcome best;
+};
+
+static void ask(void *context)
+{
+    struct asked *asked = context;
+    for (int i = 0; i < 3 && (i == 0 || asked->best.seconds < 2); i++) {
+        struct outcome outcome = ask_once(asked->family, asked->n, asked->kind, asked->plain);
+        if (outcome.seconds < asked->best.seconds)
+            asked->best = outcome;
+    }
+}
+
 /* In a child of its own; the least time of three turns. */
 static struct outcome measure(enum net_family family, uint32_t n, enum pt_question_kind kind, bool plain)
 {
-    struct outcome best = {.seconds = 1e9};
-    struct rusage usage;
-    int ends[2], status;
-    if (pipe(ends) != 0)
-        exit(2);
-    pid_t child = fork();
-    if (child == 0) {
-        for (int i = 0; i < 3 && (i == 0 || best.seconds < 2); i++) {
-            struct outcome outcome = ask_once(family, n, kind, plain);
-            best = outcome.seconds < best.seconds ? outcome : best;
-        }
-        _exit(write(ends[1], &best, sizeof best) == sizeof best ? 0 : 2);
-    }
-    close(ends[1]);
-    if (child < 0 || read(ends[0], &best, sizeof best) != sizeof best || wait4(child, &status, 0, &usage) != child) {
-        fprintf(stderr, "a case failed\n");
-        exit(2);
-    }
-    close(ends[0]);
-    best.megabytes = (double)usage.ru_maxrss / 1024;
-    return best;
+    struct asked asked = {family, n, kind, plain, {.seconds = 1e9}};
+    double megabytes = measure_in_child(ask, &asked, &asked.best, sizeof asked.best);
+    asked.best.megabytes = megabytes;
+    return asked.best;
 }
 
 /* With read arcs, and, where that makes a difference, as plain as it stands. */

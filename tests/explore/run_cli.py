@@ -19,11 +19,12 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "programs"))
+from suite import Failure, Suite  # noqa: E402
+
+SUITE = Suite("explore-cli")
+test = SUITE.test
 STRATEGIES = ("random", "pct", "surw", "predict", "auto", "exhaustive")
-
-
-class Failure(Exception):
-    pass
 
 
 def expect(true, text):
@@ -85,6 +86,7 @@ def line_of(name, comment):
 
 # ---- properties ----
 
+@test
 def test_property_found(bench):
     prop, place = HERE / "cli" / "valve.prop", f"valve.c:{line_of('valve.c', 'breaks it')}"
     for strategy in STRATEGIES:
@@ -98,6 +100,7 @@ def test_property_found(bench):
         expect(valve["how"] == "observed" and valve["witness"][-1]["loc"].endswith(place), f"{strategy}: {valve}")
 
 
+@test
 def test_property_twin(bench):
     for strategy in STRATEGIES:
         answer = bench.explore(bench.program("valve", "-DFIXED"), "-s", HERE / "cli" / "valve.prop", "-n", "60", "--strategy", strategy, status=0)
@@ -106,6 +109,7 @@ def test_property_twin(bench):
             expect(answer["explore"]["complete"], answer)
 
 
+@test
 def test_property_keep_going(bench):
     prop = bench.properties("property a: always (w > 30 -> v > 55);\nproperty b: always v < 55;\nproperty c: always w < 40;\n")
     answer = bench.explore(bench.program("valve"), "-s", prop, "-n", "60", "--keep-going", "--strategy", "random", status=1)
@@ -114,6 +118,7 @@ def test_property_keep_going(bench):
     expect(all(one["count"] >= 1 for one in failures(answer)) and answer["explore"]["failing"] == 60, answer["explore"])
 
 
+@test
 def test_property_independent(bench):
     """One class of schedules; the property sees the order in it."""
     program = bench.program("apart")
@@ -127,6 +132,7 @@ def test_property_independent(bench):
             expect(answer["explore"]["complete"] and answer["explore"]["distinct"] == 1, f"{text}: {answer}")
 
 
+@test
 def test_property_unshared(bench):
     """A variable of one thread alone: where the property names it, its accesses are scheduling points."""
     prop = bench.properties("property p: always (busy == 1 -> count < 2);\n")
@@ -137,6 +143,7 @@ def test_property_unshared(bench):
     expect(bench.explore(bench.program("alone"), "-s", prop, "--strategy", "exhaustive", status=0)["explore"]["complete"], "not complete")
 
 
+@test
 def test_property_kinds(bench):
     """Local properties, races, and windows of events."""
     prop = bench.properties("property local at each i: w < 40;\nproperty free: race_free(w);\nproperty soon within 90 events: always true;\n")
@@ -146,6 +153,7 @@ def test_property_kinds(bench):
     expect(not answer["explore"]["complete"], "a window of events follows the order of all events: no representative is enough")
 
 
+@test
 def test_property_body(bench):
     """A function that is repeated, and a process that ends while threads are left."""
     prop = bench.properties("property p: always (y == 1 -> x == 1);\n")
@@ -157,6 +165,7 @@ def test_property_body(bench):
         expect(verdicts(answer) == {"p": "holds"} and not answer["explore"]["losses"], f"{flag}: {answer}")
 
 
+@test
 def test_property_errors(bench):
     for text, said in (("property p: nothing == 1;", "no variable 'nothing'"), ("property p within 5ms: always true;", "has a time"),
                        ("property p: event(nevermore);", "'nevermore'"), ("var a = limit;\n", "no property")):
@@ -165,6 +174,7 @@ def test_property_errors(bench):
     expect("-s" in bench.run("explore", "--stress", "-s", HERE / "cli" / "valve.prop", "--", bench.program("valve"), status=2).stderr, "--stress -s")
 
 
+@test
 def test_property_replay(bench):
     schedule, result = bench.folder / "valve.schedule", bench.folder / "valve.replay.json"
     bench.explore(bench.program("valve"), "-s", HERE / "cli" / "valve.prop", "-o", schedule, status=1)
@@ -177,6 +187,7 @@ def test_property_replay(bench):
     expect("but another end" in done.stderr, done.stderr)
 
 
+@test
 def test_property_report(bench):
     result = bench.folder / "valve.json"
     bench.run("explore", "-q", "-s", HERE / "cli" / "valve.prop", "-r", result, "--", bench.program("valve"), status=1)
@@ -188,6 +199,7 @@ def test_property_report(bench):
 
 # ---- without control ----
 
+@test
 def test_falls_back(bench):
     if platform.machine() != "x86_64":
         print("own_lock.c has no assembly for this machine")
@@ -203,6 +215,7 @@ def test_falls_back(bench):
     expect(not answer["explore"]["stress"] and "fell_back" not in answer["explore"] and not failures(answer), answer)
 
 
+@test
 def test_not_instrumented(bench):
     program = bench.program("input", compiler="cc")
     done = bench.run("explore", "-n", "6", "--", program, status=0)
@@ -227,6 +240,7 @@ def orders_of_signal():
     return found
 
 
+@test
 def test_signal_orders(bench):
     """A handler runs at any scheduling point of its thread behind the sending, and all of these are explored."""
     due = orders_of_signal()
@@ -253,6 +267,7 @@ def failing(bench, name="input"):
     return schedule, text
 
 
+@test
 def test_replay_input(bench):
     schedule, text = failing(bench)
     program = bench.program("input")
@@ -265,11 +280,13 @@ def test_replay_input(bench):
         expect(re.search(r"diverged at step \d+, in stretch \d+ of the schedule \(.+\)", done.stderr), done.stderr)
 
 
+@test
 def test_replay_other_program(bench):
     schedule, _ = failing(bench)
     expect("diverged" in bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr, "it does not say so")
 
 
+@test
 def test_replay_bad_files(bench):
     schedule, _ = failing(bench)
     lines, program = schedule.read_text(encoding="utf-8").splitlines(keepends=True), bench.program("input")
@@ -282,6 +299,7 @@ def test_replay_bad_files(bench):
     expect("cannot" in bench.run("replay", bench.folder / "none.schedule", "--", program, status=2).stderr, "no file")
 
 
+@test
 def test_keep_going_files(bench):
     """Each failure has a file, and each is one that replay shows."""
     _, text = failing(bench)
@@ -295,6 +313,7 @@ def test_keep_going_files(bench):
             bench.run("replay", path, "--", bench.program("input"), stdin=stdin, status=1)
 
 
+@test
 def test_gdb(bench):
     """Stopped at the last switch before the failure, with the schedule in force."""
     if not shutil.which("gdb"):
@@ -307,6 +326,7 @@ def test_gdb(bench):
         expect(done.returncode == 0 and "in __portent_explore_stop" in done.stdout and "Invalid" not in done.stderr, done.stdout + done.stderr)
 
 
+@test
 def test_broken_and_killed(bench):
     """A run that is killed breaks the property all the same: both are told, and it does not hold."""
     (bench.folder / "balance.prop").write_text("property never_below: always balance >= 0;\n", encoding="utf-8")
@@ -315,6 +335,7 @@ def test_broken_and_killed(bench):
         expect("property 'never_below' is violated" in done.stdout and "killed by signal 6" in done.stdout and "holds" not in done.stdout, done.stdout)
 
 
+@test
 def test_ordinary_end(bench):
     """The status of a run without control is the ordinary one; a signal never is."""
     program = bench.program("ends")
@@ -327,6 +348,7 @@ def test_ordinary_end(bench):
 
 # ---- usage ----
 
+@test
 def test_usage(bench):
     program = bench.program("valve")
     for options, said in ((["-n", "0"], "-n"), (["-n", "x"], "-n"), (["--strategy", "guess"], "strategy"), (["--jobs", "0"], "--jobs"),
@@ -338,6 +360,7 @@ def test_usage(bench):
     expect("missing" in bench.run("replay", status=2).stderr and "missing" in bench.run("replay", "x.schedule", status=2).stderr, "no schedule")
 
 
+@test
 def test_json_same(bench):
     """Same seed, same answer, whatever the jobs."""
     def told(*options):
@@ -362,6 +385,7 @@ def processes_of(path):
     return found
 
 
+@test
 def test_killed(bench):
     """Nothing is left, neither of a program that is in a run, nor of the fork server; an interruption tells what is known."""
     program = bench.program("valve", "-DFIXED").resolve()
@@ -383,18 +407,9 @@ def test_killed(bench):
 
 
 def main():
-    portent, names, failed = os.path.abspath(sys.argv[1]), sys.argv[2:], 0
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_") and (not names or name[5:] in names)}
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(portent, pathlib.Path(folder).resolve())
-        for name, test in tests.items():
-            try:
-                test(bench)
-            except Exception as failure:  # whatever it is, the others still run
-                failed += 1
-                print(f"FAILED {name}: {type(failure).__name__} {failure}", flush=True)
-    print(f"explore-cli: {len(tests) - failed} passed, {failed} failed")
-    return 1 if failed or not tests else 0
+        bench = Bench(os.path.abspath(sys.argv[1]), pathlib.Path(folder).resolve())
+        return SUITE.run([f"test_{name}" for name in sys.argv[2:]], lambda function: function(bench))
 
 
 if __name__ == "__main__":

@@ -290,23 +290,28 @@ static const char *check_references(uint64_t word)
 }
 
 /* Accesses are noted after they happened, so not in their order; but who saw what says it. A write is after a read
- * that did not see it nor anything later, which is told here for runs in which each thread writes once at most. */
-__attribute__((unused)) static const char *check(void)
+ * that did not see it nor anything later, which is told here for runs in which each thread writes once at most. `last`
+ * is the value that is there at the end, and `thread` wrote it. */
+__attribute__((unused)) static const char *check_accesses(uint64_t last, unsigned thread)
 {
-    uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE), last = *VARIABLE;
-    const struct pt_shadow_self *writer = &threads[last >> 32];
+    uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE);
     if (word & PT_SHADOW_LOCKED)
         return "the granule is locked";
     for (unsigned i = 0; i < THREADS * ACCESSES; i++) {
         const struct access *a = &accesses[i / ACCESSES][i % ACCESSES];
         if (i % ACCESSES >= access_counts[i / ACCESSES])
             continue;
-        bool before = a->write ? a->value != last : a->value != last && a->thread != last >> 32;
-        if (before && known_of(writer, a->thread) < a->events)
+        bool before = a->value != last && (a->write || a->thread != thread);
+        if (before && known_of(&threads[thread], a->thread) < a->events)
             return a->write ? "a write does not know of the write before it"
                             : "a write does not know of the read before it";
     }
     return check_references(word);
+}
+
+__attribute__((unused)) static const char *check(void)
+{
+    return check_accesses(*VARIABLE, (unsigned)(*VARIABLE >> 32));
 }
 
 static void reset_variable(void)

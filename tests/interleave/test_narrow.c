@@ -64,21 +64,7 @@ static int start_narrow(void **state)
 
 static const char *check_byte(void)
 {
-    uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE);
-    uint8_t last = *BYTE;
-    const struct pt_shadow_self *writer = &threads[last >> 6];
-    if (word & PT_SHADOW_LOCKED)
-        return "the granule is locked";
-    for (unsigned i = 0; i < THREADS * ACCESSES; i++) {
-        const struct access *a = &accesses[i / ACCESSES][i % ACCESSES];
-        if (i % ACCESSES >= access_counts[i / ACCESSES])
-            continue;
-        bool before = a->value != last && (a->write || a->thread != last >> 6);
-        if (before && known_of(writer, a->thread) < a->events)
-            return a->write ? "a write does not know of the write before it"
-                            : "a write does not know of the read before it";
-    }
-    return check_references(word);
+    return check_accesses(*BYTE, *BYTE >> 6);
 }
 
 static uint64_t first;
