@@ -82,6 +82,7 @@ struct pt_explorer {
     struct pt_finding *doubts[PT_EXPLORE_PROPERTIES]; /* why one could not be evaluated on a run; NULL: it could */
     uint64_t unshown;      /* properties of which a violation is predicted that no run has shown */
     bool partly;           /* not all orders of independent steps of a run could be looked at for its properties */
+    bool torn;             /* the recording of a run that did not end by itself was not whole */
     struct pt_map64 tried; /* predicted violations, by property and place: how often they were run */
     struct pt_explore_recorded *first;       /* the first that properties were evaluated on; NULL: none was */
     struct pt_explore_recorded **recordings; /* that findings belong to */

@@ -73,8 +73,8 @@ static bool keep_doubts(struct pt_explorer *e, const struct pt_explore_recorded 
     return kept;
 }
 
-/* Of a run that did not end by itself the recording may lack its end: what it had not broken by then is no doubt. One
- * that ended, and was not recorded, is one. */
+/* Of a run that did not end by itself the recording may lack its end: what it had not broken by then is no doubt of its
+ * own, but then nobody knows of all runs. One that ended, and was not recorded, is a doubt. */
 void pt_explorer_judge(struct pt_explorer *e, const char *path, bool keeps, struct pt_explore_outcome *outcome)
 {
     struct pt_explore_reading reading = {.properties = e->properties, .keeps = keeps};
@@ -88,6 +88,7 @@ void pt_explorer_judge(struct pt_explorer *e, const char *path, bool keeps, stru
         if (pt_explore_is_broken(recorded->result.findings[i]))
             outcome->broken |= UINT64_C(1) << i;
     bool kept = ended && keep_doubts(e, recorded);
+    e->torn |= !ended && recorded->torn;
     if (!e->first)
         e->first = recorded;
     if (kept || e->first == recorded)

@@ -347,6 +347,8 @@ static struct pt_finding *tell_property(struct pt_explorer *e, uint32_t index, c
     finding->message = NULL;
     if (e->unshown >> index & 1)
         finding->message = "a violation is predicted, in another order of a run's events, that no run has shown";
+    else if (e->torn)
+        finding->message = "of runs that did not end by themselves, what they did last is not known";
     else if (explored->why)
         finding->message = explored->why;
     if (finding->message)
