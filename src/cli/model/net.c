@@ -132,7 +132,8 @@ struct outcome {
     struct places places;
     struct pt_answer answer;
     bool unknown;
-    const char *why; /* it is unknown */
+    const char *why;    /* it is unknown */
+    const char *caveat; /* what a firing sequence does not prove; NULL: nothing */
 };
 
 static void put_marking(struct pt_json *json, const struct outcome *o)
@@ -169,6 +170,8 @@ static void put_json(const struct outcome *o, double seconds, struct pt_buf *buf
         put_marking(&json, o);
     if (o->unknown)
         pt_json_string(&json, "message", o->why);
+    else if (o->caveat)
+        pt_json_string(&json, "message", o->caveat);
     pt_json_open(&json, "net", '{');
     pt_json_uint(&json, "places", o->net->place_count);
     pt_json_uint(&json, "transitions", o->net->transition_count);
@@ -227,6 +230,8 @@ static void put_text(const struct outcome *o, struct pt_buf *buf)
         }
         pt_buf_puts(buf, "\n");
     }
+    if (o->caveat)
+        pt_buf_printf(buf, "%s\n", o->caveat);
     pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events", o->net->place_count,
                   o->net->transition_count, (unsigned long long)o->answer.events);
     if (o->answer.histories != o->answer.events)
@@ -267,9 +272,14 @@ static void name_all(struct pt_net *net)
     pt_buf_release(&label);
 }
 
-/* Asks and prints. `places` are taken over. `hidden`: why no deadlock found is none proved; NULL: it is. */
-static int answer(const struct pt_net_request *request, struct pt_net *net, struct places places, const char *hidden,
-                  uint64_t started)
+/* A net's answer may be less than one about the program that it was made from: if it is no, if it is yes. */
+struct reservations {
+    const char *hidden, *caveat; /* NULL: none */
+};
+
+/* Asks and prints. `places` are taken over. */
+static int answer(const struct pt_net_request *request, struct pt_net *net, struct places places,
+                  struct reservations about, uint64_t started)
 {
     struct outcome o = {.request = request, .net = net, .places = places};
     struct pt_progress progress;
@@ -292,8 +302,9 @@ static int answer(const struct pt_net_request *request, struct pt_net *net, stru
             (void)pt_err_at(&err, status, request->file, 0, 0, "%s", bare.message);
         pt_diag_error(&err);
     } else {
-        o.why = o.answer.limit.status != PT_OK ? o.answer.limit.message : hidden;
+        o.why = o.answer.limit.status != PT_OK ? o.answer.limit.message : about.hidden;
         o.unknown = o.why && !o.answer.found;
+        o.caveat = o.answer.found ? about.caveat : NULL;
         exit = print(&o, started);
         pt_answer_release(&o.answer);
     }
@@ -317,7 +328,7 @@ int pt_model_net(const struct pt_net_request *request)
     if (status == PT_OK)
         status = pt_model_export(&net, &request->exports, &err);
     if (status == PT_OK) {
-        exit = answer(request, &net, places, NULL, started);
+        exit = answer(request, &net, places, (struct reservations){0}, started);
     } else {
         free(places.items);
         pt_diag_error(&err);
@@ -333,19 +344,20 @@ int pt_model_ask(const struct pt_net_request *request, const struct pt_program *
     struct places places = {0};
     struct pt_err err;
     int exit = PT_EXIT_BAD;
-    const char *hidden = NULL;
+    struct reservations about = {
+        .caveat = "in the model, in which a branch on a variable may go either way: values may rule it out"};
     pt_model_init(&model);
     pt_model_build(program, (struct pt_model_options){.names = true}, &model);
     enum pt_status status = PT_OK;
     if (request->kind == PT_ASK_DEADLOCK) { /* a program that has ended is dead, too, and that is no deadlock */
         places.items = pt_model_waiting(program, &places.count);
-        hidden =
-            hides ? "none was found, but branches on values that one thread alone sees are not in the model" : NULL;
+        if (hides)
+            about.hidden = "none was found, but branches on values that one thread alone sees are not in the model";
     } else {
         status = find_places(&model.net, request, &places, &err);
     }
     if (status == PT_OK) {
-        exit = answer(request, &model.net, places, hidden, started);
+        exit = answer(request, &model.net, places, about, started);
     } else {
         free(places.items);
         pt_diag_error(&err);
