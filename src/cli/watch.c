@@ -1,14 +1,8 @@
 /*
- * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and reports
+ * portent watch: connects to running programs' event streams, checks properties on the runs as they happen, and reports
  * each verdict when it changes. One thread does everything: it waits for bytes, for the clock, and for readers of the
  * browser view.
- *
- * Time is the stream's. A program that has nothing to say sends its clock about every 10 ms, so a window that ends in
- * silence is noticed that soon. Where the whole process stands still, nothing comes at all; after a second of that
- * (SILENCE) our own clock stands in for the stream's, from which it differs by the least delay seen so far. Such a
- * verdict comes late, but the time it names is right: it is the end of the window that was missed.
  */
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +13,9 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/watch/fleet.h"
 #include "cli/watch/http.h"
 #include "cli/watch/live.h"
-#include "cli/watch/record.h"
-#include "cli/watch/connect.h"
-#include "cli/watch/verdicts.h"
-#include "report/words.h"
-#include "trace/wire.h"
 
 enum {
     OPT_PROPERTIES,
@@ -45,7 +35,7 @@ enum {
     OPT_QUIET,
 };
 
-enum { TICK_MS = 100, SILENCE = 1000 * 1000 * 1000 };
+enum { TICK_MS = 100 };
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
@@ -68,27 +58,12 @@ static const struct pt_option options_table[] = {
 };
 
 struct watch {
-    const char *address, *record_path, *http_address;
-    bool wait, exit_on_verdict, log, live;
-    struct pt_analyse analyse;
-    struct pt_output_options output_options;
-    struct pt_names names;
-    uint32_t no_loc;
-
-    int fd;
-    struct pt_source *source;
-    struct pt_analysis *analysis;
-    struct pt_output output;
-    struct pt_verdicts verdicts;
-    struct pt_recording record;
-    struct pt_scene *scene; /* NULL: nobody looks */
-    struct pt_http *http;   /* NULL: no browser does */
-    uint64_t drawn;         /* when it was, by our clock */
-
-    bool offset_known;
-    int64_t offset;        /* our clock minus the stream's, at least */
-    uint64_t last_arrival; /* by our clock */
-    uint64_t last_look;    /* likewise: what came before it has been read */
+    struct pt_watching all;
+    struct pt_fleet fleet;
+    const char *http_address;
+    bool wait;
+    struct pt_http *http; /* NULL: no browser looks */
+    uint64_t drawn;       /* when the views were, by our clock */
 };
 
 /* --- what is asked for --- */
@@ -96,35 +71,35 @@ struct watch {
 static bool set_option(struct watch *watch, uint32_t index, const char *argument)
 {
     bool taken;
-    if (!pt_analyse_option(&watch->analyse, &options_table[index], argument, &taken))
+    if (!pt_analyse_option(&watch->all.analyse, &options_table[index], argument, &taken))
         return false;
     switch (index) {
     case OPT_RECORD:
-        watch->record_path = argument;
+        watch->fleet.record = argument;
         break;
     case OPT_WAIT:
         watch->wait = true;
         break;
     case OPT_EXIT_ON_VERDICT:
-        watch->exit_on_verdict = true;
+        watch->all.exit_on_verdict = true;
         break;
     case OPT_LIVE:
-        watch->live = true;
+        watch->all.live = true;
         break;
     case OPT_HTTP:
         watch->http_address = argument;
         break;
     case OPT_LOG:
-        watch->log = true;
+        watch->all.log = true;
         break;
     case OPT_JSON:
-        watch->output_options.json = true;
+        watch->all.output_options.json = true;
         break;
     case OPT_COLOR:
-        watch->output_options.style = pt_analyse_style(STDOUT_FILENO, argument);
+        watch->all.output_options.style = pt_analyse_style(STDOUT_FILENO, argument);
         break;
     case OPT_QUIET:
-        watch->output_options.quiet = true;
+        watch->all.output_options.quiet = true;
         break;
     default: /* the engine's, and files, which are loaded afterwards */
         break;
@@ -132,41 +107,63 @@ static bool set_option(struct watch *watch, uint32_t index, const char *argument
     return true;
 }
 
-static bool set_options(struct watch *watch, const struct pt_parsed *parsed)
+/* Options that exclude each other. */
+static const char *contradiction(const struct watch *watch)
 {
-    if (parsed->operand_count != 1) {
-        pt_diag_usage("watch", parsed->operand_count ? "watch takes one address" : "an address is missing");
+    const struct pt_output_options *output = &watch->all.output_options;
+    if (watch->all.log && (output->json || output->quiet || watch->all.live))
+        return "--log is text: it goes neither with --json nor with --quiet or --live";
+    if (watch->all.live && output->json)
+        return "--live and --json both want standard output";
+    if (watch->fleet.record && strcmp(watch->fleet.record, "-") == 0)
+        return "-o needs a file: standard output has the verdicts";
+    if (watch->fleet.record && watch->all.several)
+        return "-o records one stream: with several programs, give each its own 'portent watch -o'";
+    if (watch->all.exit_on_verdict && watch->fleet.listens)
+        return "--exit-on-verdict never comes to an end where programs may still come (listen:)";
+    return NULL;
+}
+
+static bool set_addresses(struct watch *watch, const struct pt_parsed *parsed)
+{
+    struct pt_err err;
+    if (parsed->operand_count == 0) {
+        pt_diag_usage("watch", "an address is missing");
         return false;
     }
-    watch->address = parsed->operands[0];
+    for (uint32_t i = 0; i < parsed->operand_count; i++) {
+        if (pt_fleet_address(&watch->fleet, parsed->operands[i], &err) != PT_OK) {
+            pt_diag_error(&err);
+            return false;
+        }
+    }
+    watch->all.several = parsed->operand_count > 1 || watch->fleet.listens;
+    return true;
+}
+
+static bool set_options(struct watch *watch, const struct pt_parsed *parsed)
+{
     /* Of the observed run alone: nothing else can be asked while it is still going on. */
-    pt_analyse_init(&watch->analyse, 1, 1, watch->address);
-    watch->output_options = (struct pt_output_options){
-        .stream = true, .style = pt_analyse_style(STDOUT_FILENO, "auto"), .triage = &watch->analyse.triage};
+    pt_analyse_init(&watch->all.analyse, 1, 1, parsed->operand_count ? parsed->operands[0] : "");
+    watch->all.output_options = (struct pt_output_options){
+        .stream = true, .style = pt_analyse_style(STDOUT_FILENO, "auto"), .triage = &watch->all.analyse.triage};
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(watch, parsed->options[i].index, parsed->options[i].argument))
             return false;
     }
-    if (watch->log && (watch->output_options.json || watch->output_options.quiet || watch->live)) {
-        pt_diag_usage("watch", "--log is text: it goes neither with --json nor with --quiet or --live");
+    if (!set_addresses(watch, parsed))
         return false;
-    }
-    if (watch->live && watch->output_options.json) {
-        pt_diag_usage("watch", "--live and --json both want standard output");
-        return false;
-    }
-    if (watch->record_path && strcmp(watch->record_path, "-") == 0) {
-        pt_diag_usage("watch", "-o needs a file: standard output has the verdicts");
-        return false;
-    }
-    return true;
+    const char *why = contradiction(watch);
+    if (why)
+        pt_diag_usage("watch", "%s", why);
+    return !why;
 }
 
 /* What cannot be checked is known before there is a stream. */
 static enum pt_status check_inputs(const struct watch *watch, struct pt_err *err)
 {
-    for (uint32_t i = 0; i < watch->analyse.input_count; i++) {
-        const struct pt_analysis_input *input = &watch->analyse.inputs[i];
+    for (uint32_t i = 0; i < watch->all.analyse.input_count; i++) {
+        const struct pt_analysis_input *input = &watch->all.analyse.inputs[i];
         if (!input->monitor)
             return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
                              "property '%s' cannot be watched: %s", input->property->name,
@@ -179,22 +176,22 @@ static enum pt_status check_inputs(const struct watch *watch, struct pt_err *err
 
 static void warn_about_inputs(const struct watch *watch)
 {
-    for (uint32_t i = 0; i < watch->analyse.input_count && !watch->output_options.quiet; i++) {
-        const struct pt_property *property = watch->analyse.inputs[i].property;
+    for (uint32_t i = 0; i < watch->all.analyse.input_count && !watch->all.output_options.quiet; i++) {
+        const struct pt_property *property = watch->all.analyse.inputs[i].property;
         struct pt_err warning;
         if (property && property->within)
             continue;
         (void)pt_err_set(&warning, PT_OK,
                          "'%s' is no 'within' property: it is checked on the run that is watched, not on other orders "
                          "of its events",
-                         property ? property->name : pt_monitor_name(watch->analyse.inputs[i].monitor));
+                         property ? property->name : pt_monitor_name(watch->all.analyse.inputs[i].monitor));
         pt_diag_warning(&warning);
     }
 }
 
 static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parsed, struct pt_err *err)
 {
-    enum pt_status status = pt_analyse_load(&watch->analyse, options_table, parsed, err);
+    enum pt_status status = pt_analyse_load(&watch->all.analyse, options_table, parsed, err);
     if (status == PT_OK)
         status = check_inputs(watch, err);
     if (status == PT_OK)
@@ -202,289 +199,88 @@ static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parse
     return status;
 }
 
-/* The connection; then, so that a page never waits for it, the browser's view; and the file of -o last, so that an
+/* The connections; then, so that a page never waits for them, the browser's view; and the file of -o last, so that an
  * older recording is not lost for nothing. */
-static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
+static enum pt_status begin(struct watch *watch, struct pt_err *err)
 {
-    enum pt_status status = pt_watch_connect(watch->address, watch->wait, &watch->fd, err);
-    if (status != PT_OK || watch->fd < 0)
+    enum pt_status status = watch->http_address ? pt_http_open(watch->http_address, &watch->http, err) : PT_OK;
+    if (status != PT_OK)
         return status;
-    if (watch->http_address)
-        status = pt_http_open(watch->http_address, &watch->http, err);
-    if (status == PT_OK && watch->record_path)
-        status = pt_recording_open(&watch->record, watch->record_path, &watch->names, err);
-    if (status == PT_OK && watch->http && !watch->output_options.quiet)
+    if (watch->http && !watch->all.output_options.quiet)
         fprintf(stderr, "portent: the view is at %s\n", pt_http_url(watch->http));
+    watch->all.live = watch->all.live && pt_live_begin();
+    watch->all.shown = watch->all.live || watch->http;
+    status = pt_fleet_begin(&watch->fleet, err);
+    if (status != PT_OK)
+        pt_live_end();
+    if (watch->http)
+        pt_http_show(watch->http, &watch->fleet);
     return status;
 }
 
-/* --- the stream --- */
-
-/* Something that counts for the properties. False when the analysis refuses it, which its clocks alone could cause. */
-static bool analyse(struct watch *watch, struct pt_event *event)
-{
-    struct pt_err err;
-    event->line = pt_recording_take(&watch->record, event);
-    if (pt_analysis_event(watch->analysis, event, &err) != PT_OK) {
-        pt_diag_error(&err);
-        return false;
-    }
-    pt_verdicts_after(&watch->verdicts, event);
-    return true;
-}
-
-/* What was so when the connection was made: values count, the rest is for recordings and views. */
-static bool take_snapshot(struct watch *watch, struct pt_event *event)
-{
-    if (event->op == PT_OP_INIT)
-        return analyse(watch, event);
-    pt_recording_fact(&watch->record, event);
-    return true;
-}
-
-/* The stream's clock against ours: the least difference is the best estimate. */
-static void note_time(struct watch *watch, uint64_t time)
-{
-    int64_t offset = (int64_t)(watch->last_arrival - time);
-    if (!watch->offset_known || offset < watch->offset)
-        watch->offset = offset;
-    watch->offset_known = true;
-}
-
-static void greet(const struct watch *watch, const struct pt_wire_item *item)
-{
-    if (watch->output_options.quiet || watch->output_options.json || watch->live)
-        return;
-    struct pt_buf program;
-    pt_buf_init(&program);
-    pt_style_clean(&program, item->program, strlen(item->program));
-    fprintf(stderr, "portent: watching %s (process %" PRIu32 ")\n", program.len ? program.text : "a program",
-            item->pid);
-    pt_buf_release(&program);
-}
-
-static void take_hello(void *context, const struct pt_wire_item *item)
-{
-    struct watch *watch = context;
-    note_time(watch, item->event.time);
-    if (watch->scene)
-        pt_scene_take(watch->scene, item);
-    greet(watch, item);
-}
-
-/* False: nothing more is to be read. */
-static bool take(struct watch *watch, struct pt_event *event)
-{
-    const struct pt_wire_item *item = pt_wire_source_item(watch->source);
-    bool snapshot = item->what == PT_WIRE_READ_SNAPSHOT;
-    if (event->has_time && !snapshot)
-        note_time(watch, event->time);
-    if (watch->scene)
-        pt_scene_take(watch->scene, item);
-    return snapshot ? take_snapshot(watch, event) : analyse(watch, event);
-}
-
-/* Everything that has come. *ret_over: the stream has ended, or nobody wants more of it. */
-static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err *err)
-{
-    struct pt_event event;
-    enum pt_read got;
-    pt_source_wait(watch->source, 0);
-    watch->last_arrival = pt_progress_now();
-    while ((got = pt_source_next(watch->source, &event, err)) == PT_READ_EVENT) {
-        if (!take(watch, &event) || (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts))) {
-            *ret_over = true;
-            break;
-        }
-    }
-    if (got == PT_READ_ERROR)
-        return err->status;
-    *ret_over |= got == PT_READ_END || got == PT_READ_TORN;
-    pt_verdicts_flush(&watch->verdicts);
-    return PT_OK;
-}
-
-/* Nothing had come for long when we looked: our clock, of that moment, stands in for the stream's. (We may have been
- * held up since, and something may have come.) */
-static void wait_in_silence(struct watch *watch)
-{
-    uint64_t now = watch->last_look;
-    if (!watch->offset_known || now - watch->last_arrival < SILENCE)
-        return;
-    struct pt_event clock = {.op = PT_OP_CLOCK,
-                             .thread = PT_NONE,
-                             .object = PT_NONE,
-                             .loc = watch->no_loc,
-                             .has_time = true,
-                             .time = now - (uint64_t)watch->offset};
-    if (watch->scene)
-        pt_scene_advance(watch->scene, clock.time);
-    (void)!analyse(watch, &clock);
-    pt_verdicts_flush(&watch->verdicts);
-}
-
-/* --- views --- */
-
-static void show_change(void *context, uint32_t index, const struct pt_change *change)
-{
-    struct watch *watch = context;
-    pt_scene_change(watch->scene, index, change, watch->verdicts.findings[index]->how);
-}
+/* --- the run --- */
 
 static void show(struct watch *watch)
 {
     uint64_t now = pt_progress_now();
-    if (!watch->scene || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
+    if (!watch->all.shown || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
         return;
     watch->drawn = now;
-    for (uint32_t i = 0; i < watch->verdicts.count; i++) {
-        const struct pt_within *within = pt_analysis_within(watch->analysis, i);
-        uint32_t count;
-        bool final;
-        if (!within || watch->verdicts.shown[i] == PT_VERDICT_VIOLATED)
-            continue;
-        const uint32_t *states = pt_within_states(within, &count, &final);
-        pt_scene_states(watch->scene, i, states, count);
-    }
-    pt_live_draw(watch->scene);
+    for (uint32_t i = 0; i < watch->fleet.count; i++)
+        pt_watched_show(watch->fleet.members[i]);
+    pt_live_draw(&watch->fleet);
     if (watch->http)
         pt_http_tick(watch->http);
 }
 
-static void open_views(struct watch *watch)
+/* Until something comes, from a stream or from who looks, or a tick is over. */
+static void follow(struct watch *watch)
 {
-    watch->live = watch->live && pt_live_begin();
-    watch->verdicts.silent = watch->live;
-    if (!watch->live && !watch->http)
-        return;
-    watch->scene = pt_scene_new(&watch->names, watch->address, watch->verdicts.findings, watch->verdicts.count);
-    watch->verdicts.changed = show_change;
-    watch->verdicts.context = watch;
-    if (watch->http)
-        pt_http_show(watch->http, watch->scene);
+    while (!pt_interrupted() && !pt_fleet_is_over(&watch->fleet) && !pt_live_quits()) {
+        int timeout = TICK_MS;
+        struct pollfd wanted[] = {{.fd = pt_fleet_fd(&watch->fleet, &timeout), .events = POLLIN},
+                                  {.fd = pt_live_keys(), .events = POLLIN},
+                                  {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
+        uint64_t looked = pt_progress_now();
+        poll(wanted, 3, timeout);
+        if (watch->http)
+            pt_http_run(watch->http);
+        pt_fleet_run(&watch->fleet, looked);
+        show(watch);
+    }
 }
 
-static void close_views(struct watch *watch)
+static int observe(struct watch *watch)
 {
+    follow(watch);
     pt_live_end();
     pt_http_close(watch->http);
     watch->http = NULL;
-}
-
-/* Until something comes, from the stream or from who looks, or a tick is over. */
-static bool wait_for_stream(struct watch *watch)
-{
-    int timeout = TICK_MS;
-    struct pollfd wanted[] = {{.fd = pt_source_fd(watch->source), .events = POLLIN},
-                              {.fd = pt_live_keys(), .events = POLLIN},
-                              {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
-    watch->last_look = pt_progress_now();
-    int ready = poll(wanted, 3, timeout);
-    if (watch->http)
-        pt_http_run(watch->http);
-    return ready > 0 && wanted[0].revents;
-}
-
-static enum pt_status follow(struct watch *watch, struct pt_err *err)
-{
-    enum pt_status status = PT_OK;
-    bool over = false;
-    watch->last_arrival = pt_progress_now();
-    while (status == PT_OK && !over && !pt_interrupted()) {
-        if (wait_for_stream(watch))
-            status = receive(watch, &over, err);
-        else
-            wait_in_silence(watch);
-        over |= (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts)) || pt_live_quits();
-        show(watch);
-    }
-    return status;
-}
-
-/* --- the end --- */
-
-static int conclude(struct watch *watch)
-{
-    struct pt_result result = {.trace = watch->address};
-    struct pt_loss loss = pt_source_loss(watch->source);
-    struct pt_err warning;
-    watch->output.trace_ended = true;
-    result.torn = loss.why[0];
-    snprintf(result.torn_message, sizeof result.torn_message, "%s", loss.why);
-    pt_analysis_finish(watch->analysis, result.torn ? result.torn_message : NULL);
-    if (result.torn && !watch->output_options.quiet) {
-        (void)pt_err_set(&warning, PT_OK, "%s", loss.why);
-        pt_diag_warning(&warning);
-    }
-    if (watch->verdicts.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
-        uint64_t events = pt_wire_source_counts(watch->source).events;
-        pt_buf_printf(&watch->verdicts.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
-                      events, pt_words_plural(events), loss.events);
-        pt_verdicts_flush(&watch->verdicts);
-        pt_output_abandon(&watch->output);
-        return result.torn || loss.events ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
-    }
-    if (!watch->output_options.quiet)
-        pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
-    pt_verdicts_doubt_unseen(&watch->verdicts, watch->analyse.inputs);
-    result.findings = watch->verdicts.findings;
-    result.count = watch->verdicts.count;
-    pt_triage_apply(&watch->analyse.triage, &result);
-    return pt_verdicts_end(&watch->verdicts, &result);
-}
-
-static int observe(struct watch *watch, struct pt_err *err)
-{
-    int exit_status = PT_EXIT_BAD;
-    watch->source = pt_wire_source_new(watch->fd, watch->address, &watch->names);
-    pt_wire_source_set_hello(watch->source, take_hello, watch);
-    pt_output_begin(&watch->output, &watch->output_options, false, &watch->analyse.engine);
-    watch->verdicts = (struct pt_verdicts){.log = watch->log, .trace = watch->address, .names = &watch->names};
-    pt_verdicts_begin(&watch->verdicts, &watch->output, &watch->analyse.engine);
-    watch->analysis =
-        pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
-    pt_verdicts_attach(&watch->verdicts, watch->analysis);
-    open_views(watch);
-    enum pt_status status = follow(watch, err);
-    close_views(watch);
-    if (status == PT_OK) {
-        exit_status = conclude(watch);
-    } else {
-        pt_verdicts_flush(&watch->verdicts);
-        pt_output_abandon(&watch->output);
-        pt_diag_error(err);
-    }
-    pt_verdicts_release(&watch->verdicts);
-    pt_scene_free(watch->scene);
-    pt_analysis_free(watch->analysis);
-    pt_source_free(watch->source);
-    return exit_status;
+    return pt_fleet_end(&watch->fleet);
 }
 
 static int run(const struct pt_parsed *parsed)
 {
-    struct watch watch = {.fd = -1};
+    struct watch watch = {0};
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
-    pt_names_init(&watch.names);
-    watch.no_loc = pt_strtab_intern(&watch.names.space[PT_SPACE_LOC], "-", 1);
+    pt_fleet_init(&watch.fleet, &watch.all);
     if (set_options(&watch, parsed)) {
         pt_interrupt_catch_all();
-        if (prepare(&watch, parsed, &err) != PT_OK || connect_all(&watch, &err) != PT_OK)
+        if (prepare(&watch, parsed, &err) != PT_OK)
             pt_diag_error(&err);
-        else
-            exit_status = watch.fd < 0 ? PT_EXIT_UNKNOWN : observe(&watch, &err);
+        else if (pt_fleet_call(&watch.fleet, watch.wait) && begin(&watch, &err) != PT_OK)
+            pt_diag_error(&err);
+        else if (watch.fleet.came || watch.fleet.listens || watch.fleet.pending_count)
+            exit_status = pt_interrupted() && !watch.fleet.came ? PT_EXIT_UNKNOWN : observe(&watch);
     }
     pt_http_close(watch.http);
-    pt_recording_close(&watch.record);
-    if (watch.fd >= 0)
-        close(watch.fd);
-    pt_analyse_release(&watch.analyse);
-    pt_names_release(&watch.names);
+    pt_fleet_release(&watch.fleet);
+    pt_analyse_release(&watch.all.analyse);
     return exit_status;
 }
 
-static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] ADDRESS", NULL};
+static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] ADDRESS...", NULL};
 
 const struct pt_command pt_command_watch = {
     .name = "watch",
@@ -492,7 +288,9 @@ const struct pt_command pt_command_watch = {
     .usages = usages,
     .about = "Connects to a program that runs with PORTENT_OPTIONS=events=ADDRESS (unix:PATH or tcp:127.0.0.1:PORT), "
              "checks 'within' properties on its events from then on, and reports each verdict when it changes, until "
-             "the program ends or Ctrl-C. Other properties are checked on the run that is watched alone.\n\n"
+             "the program ends or Ctrl-C. Other properties are checked on the run that is watched alone. Several "
+             "addresses are several programs, each judged by itself; at listen:unix:PATH programs that are started "
+             "with events=unix:PATH come by themselves.\n\n"
              "Exit status: 0 all hold so far, 1 a violation was found, 2 bad usage or input or a property that cannot "
              "be evaluated, 3 unknown (events were lost, or the stream broke off).",
     .options = options_table,

@@ -28,6 +28,8 @@
 #include "core/ops.h"
 
 #define PT_WIRE_MAGIC "PTWIRE1"
+/* What a watcher at which programs call (portent watch listen:) says first, with its NUL. */
+#define PT_WIRE_WATCHER "PTWATCH"
 enum {
     PT_WIRE_VERSION = 1,
     PT_WIRE_FRAME_MAX = 1 << 20,         /* bytes of a frame; a larger one is an error */

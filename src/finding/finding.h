@@ -310,7 +310,9 @@ struct pt_change {
 /* What one command found out about one trace. */
 struct pt_result {
     const char *trace;                  /* its name as given */
-    const char *const *program;         /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    const char *const *program;         /* of `run`: the command that was observed, then NULL; NULL: there was none.
+                                         * Of `watch`: the program's file */
+    uint32_t pid;                       /* of `watch`: the program's process; 0: of something else */
     bool ended;                         /* of `run`: the program has, ... */
     int program_status;                 /* ... with this status, as a shell has it */
     const char *const *source_roots;    /* absolute folders below which its places lie, then NULL; NULL: not recorded */

@@ -313,6 +313,8 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     pt_json_uint(&json, "portent", 1);
     pt_json_string(&json, "trace", result->trace);
     put_words(&json, "program", result->program);
+    if (result->pid)
+        pt_json_uint(&json, "pid", result->pid);
     if (result->ended)
         pt_json_uint(&json, "program_status", (uint64_t)result->program_status);
     put_words(&json, "source_roots", result->source_roots);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -143,4 +144,49 @@ def view_shows_text_as_text(portent, folder, browser):
                              "document.body.append(s); setTimeout(() => done(window.hacked === undefined), 50); })")
 
 
-TESTS = [view_shows_the_stream, view_zooms_and_pauses, view_shows_text_as_text]
+def view_of_a_fleet(portent, folder, browser):
+    """All programs in a table, the violated first; the chosen one below it, also when the page is opened with it."""
+    prop, path = os.path.join(folder, "p.prop"), os.path.join(folder, "fleet.sock")
+    pathlib.Path(prop).write_text(PROPERTY)
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(subprocess.Popen([portent, "watch", "-s", prop, "--http", "127.0.0.1:0", "listen:unix:" + path],
+                                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        stack.callback(process.terminate)
+        url = next(re.search(r"http://\S+", line)[0] for line in process.stderr if "http://" in line)
+        browser.size(1200, 900)
+        browser.open(url)
+        browser.wait("document.getElementById('fleet-empty').textContent === 'No program has come yet.' && !document.getElementById('fleet').hidden")
+        for number in range(12):
+            stream, t = play(3, program=HOSTILE if number == 3 else f"/usr/bin/server-with-a-rather-long-name-{number}")
+            if number == 7:
+                stream.event(t, "producer", "event", "write").event(t + 1 * MS, "producer", "event", "write")
+            if number == 5:
+                stream.bye(t)
+            program = stack.enter_context(socket.socket(socket.AF_UNIX))
+            program.connect(path)
+            program.sendall(stream.take())
+        browser.wait("document.querySelectorAll('#programs tbody tr').length === 12 && document.querySelector('#programs tr.bad') !== null")
+        rows = texts(browser, "#programs tbody button")
+        assert "long-name-7" in rows[0] and HOSTILE.rpartition('/')[2] in rows and "long-name-5" in rows[-1], rows
+        assert browser.value("window.hacked") is None
+        assert browser.value("getComputedStyle(document.getElementById('timeline').parentElement).display") == "none"
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        browser.value("document.querySelector('#programs tbody button').click()")
+        browser.wait("document.querySelectorAll('#log tbody tr').length > 5 && document.querySelector('#properties .violated') !== null")
+        assert texts(browser, "#names b") == ["main", "producer", "consumer"]
+        picture = os.environ.get("PICTURES")
+        if picture:
+            browser.screenshot(os.path.join(picture, "fleet-light.png"))
+            browser.size(390, 800, dark=True)
+            browser.value("new Promise(done => setTimeout(done, 300))")
+            browser.screenshot(os.path.join(picture, "fleet-narrow.png"))
+        browser.size(390, 800)
+        browser.open(browser.value("location.href"))
+        browser.wait("document.querySelectorAll('#log tbody tr').length > 5")
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        browser.value("document.getElementById('fleet-filter').value = 'name-11'; document.getElementById('fleet-filter').oninput()")
+        browser.wait("document.querySelectorAll('#programs tbody tr').length === 1")
+        assert browser.complaints() == [], browser.complaints()
+
+
+TESTS = [view_of_a_fleet, view_shows_the_stream, view_zooms_and_pauses, view_shows_text_as_text]

@@ -523,10 +523,11 @@ TESTS = [browser_view, hanging_clients, live_view, live_view_resizes, dead_at_th
          without_properties]
 
 
-def main():
+def run_all(suite, tests):
+    """The tests that the command line names, or all; each in a folder of its own."""
     portent = str(pathlib.Path(sys.argv[1]).resolve())
     passed = failed = 0
-    for test in TESTS:
+    for test in tests:
         if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
             continue
         # the path of a socket has at most 107 bytes
@@ -538,9 +539,9 @@ def main():
                 failed += 1
                 print(f"FAILED {test.__name__}")
                 traceback.print_exc(file=sys.stdout)
-    print(f"watch: {passed} passed, {failed} failed")
+    print(f"{suite}: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all("watch", TESTS))

@@ -46,10 +46,24 @@ static void put_on_stderr(const struct pt_output *output, const struct pt_buf *b
     pt_buf_release(&all);
 }
 
+static bool put_on_stdout(const struct pt_output *output, const struct pt_buf *buf)
+{
+    struct pt_buf all;
+    if (!output->options->process || output->options->json || !buf->len)
+        return pt_output(buf);
+    pt_buf_init(&all);
+    size_t blank = buf->text[0] == '\n'; /* sets it apart from what is before */
+    pt_buf_printf(&all, "%sIn %s:\n", blank ? "\n" : "", output->options->process);
+    pt_buf_add(&all, buf->text + blank, buf->len - blank);
+    bool ok = pt_output(&all);
+    pt_buf_release(&all);
+    return ok;
+}
+
 static bool put(const struct pt_output *output, const struct pt_buf *buf)
 {
     if (!output->options->on_stderr)
-        return pt_output(buf);
+        return put_on_stdout(output, buf);
     if (buf->len)
         put_on_stderr(output, buf);
     return true; /* there is nowhere to complain */

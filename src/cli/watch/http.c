@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "cli/watch/fleet.h"
 #include "cli/watch/message.h"
 #include "cli/watch/page.h"
 
@@ -49,8 +50,9 @@ struct reader {
     struct pt_http *http;
     struct MHD_Connection *connection;
     struct reader *next;
-    uint64_t tick; /* of its last message */
-    uint64_t item; /* that comes next */
+    uint64_t tick;    /* of its last message */
+    uint64_t program; /* whose scene it gets, by id; 0: nobody's */
+    uint64_t item;    /* that comes next */
     struct pt_buf out;
     size_t sent;
     bool suspended, greeted, report_end;
@@ -58,7 +60,7 @@ struct reader {
 
 struct pt_http {
     struct MHD_Daemon *daemon;
-    const struct pt_scene *scene;
+    const struct pt_fleet *fleet;
     struct reader *readers;
     struct client clients; /* the list's head */
     unsigned client_count;
@@ -73,18 +75,19 @@ struct pt_http {
 static void write_message(struct reader *reader)
 {
     struct pt_http *http = reader->http;
-    const struct pt_scene *scene = http->scene;
     reader->out.len = reader->sent = 0;
     reader->tick = http->tick;
     reader->report_end = http->closing;
-    if (!scene)
+    if (!http->fleet)
         return;
-    if (!reader->greeted) /* the past that is still there */
+    const struct pt_watched *member = pt_fleet_member(http->fleet, reader->program);
+    const struct pt_scene *scene = member ? member->scene : NULL;
+    if (scene && !reader->greeted) /* the past that is still there */
         reader->item = scene->item_count > FIRST_ITEMS ? scene->item_count - FIRST_ITEMS : 0;
     pt_buf_puts(&reader->out, http->closing ? "event: end\ndata: " : "data: ");
-    pt_message_write(scene, &reader->item, reader->greeted ? TICK_ITEMS : FIRST_ITEMS, &reader->out);
+    pt_message_write(http->fleet, scene, &reader->item, reader->greeted ? TICK_ITEMS : FIRST_ITEMS, &reader->out);
     pt_buf_puts(&reader->out, "\n\n");
-    reader->greeted = true;
+    reader->greeted = scene;
 }
 
 static ssize_t read_events(void *context, uint64_t position, char *bytes, size_t max)
@@ -134,6 +137,8 @@ static void wake(struct pt_http *http)
 static struct MHD_Response *events_response(struct pt_http *http, struct MHD_Connection *connection)
 {
     struct reader *reader = pt_xcalloc(1, sizeof *reader);
+    const char *program = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "program");
+    reader->program = program ? strtoull(program, NULL, 10) : 0;
     reader->http = http;
     reader->connection = connection;
     reader->tick = http->tick - 1; /* the first message is due at once */
@@ -348,9 +353,9 @@ const char *pt_http_url(const struct pt_http *http)
     return http->url;
 }
 
-void pt_http_show(struct pt_http *http, const struct pt_scene *scene)
+void pt_http_show(struct pt_http *http, const struct pt_fleet *fleet)
 {
-    http->scene = scene;
+    http->fleet = fleet;
 }
 
 int pt_http_wait(struct pt_http *http, int *timeout_ms)

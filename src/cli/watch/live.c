@@ -14,6 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cli/watch/picture.h"
+
 static struct {
     volatile sig_atomic_t on;
     bool keys; /* standard input is the terminal, and its mode was changed */
@@ -103,7 +105,7 @@ bool pt_live_quits(void)
     return false;
 }
 
-void pt_live_draw(const struct pt_scene *scene)
+void pt_live_draw(const struct pt_fleet *fleet)
 {
     struct winsize size = {0};
     if (!live.on)
@@ -113,9 +115,13 @@ void pt_live_draw(const struct pt_scene *scene)
     struct pt_buf picture, out;
     pt_buf_init(&picture);
     pt_buf_init(&out);
-    pt_live_picture(scene, size.ws_col, size.ws_row, live.utf8, live.color, &picture);
+    struct pt_picture drawing = pt_picture_new(size.ws_col, size.ws_row, live.utf8, live.color, &picture);
+    if (fleet->watching->several)
+        pt_picture_fleet(&drawing, fleet);
+    else if (fleet->count)
+        pt_picture_scene(&drawing, fleet->members[0]->scene);
     pt_buf_puts(&out, "\033[H");
-    for (const char *line = picture.text; *line;) {
+    for (const char *line = picture.text ? picture.text : ""; *line;) {
         size_t len = strcspn(line, "\n");
         pt_buf_add(&out, line, len);
         pt_buf_puts(&out, "\033[K");

@@ -1,3 +1,7 @@
+/*
+ * Messages are JSON that is read by html/model.js and html/fleet.js. Times are nanoseconds since the connection to the
+ * program. Cost: the members of the fleet, and of the program that is looked at its threads and what has happened.
+ */
 #include "cli/watch/message.h"
 
 #include "report/json_writer.h"
@@ -67,25 +71,74 @@ static void put_item(struct pt_json *json, const struct pt_scene *scene, const s
     pt_json_close(json, ']');
 }
 
-void pt_message_write(const struct pt_scene *scene, uint64_t *next, uint64_t max, struct pt_buf *buf)
+/* How everything stands with one program, and what has happened to it. */
+static void put_scene(struct pt_json *json, const struct pt_scene *scene, uint64_t *next, uint64_t max)
+{
+    uint64_t from = scene->item_count - *next > max ? scene->item_count - max : *next;
+    pt_json_string(json, "program", scene->program);
+    pt_json_uint(json, "pid", scene->pid);
+    pt_json_string(json, "address", scene->address);
+    pt_json_bool(json, "ended", scene->ended);
+    pt_json_uint(json, "now", since_origin(scene, scene->now));
+    pt_json_uint(json, "events", scene->events);
+    pt_json_uint(json, "lost", scene->lost);
+    put_properties(json, scene);
+    put_threads(json, scene);
+    pt_json_uint(json, "skipped", from - *next);
+    pt_json_open(json, "items", '[');
+    for (; from < scene->item_count; from++)
+        put_item(json, scene, &scene->items[from % PT_SCENE_ITEMS]);
+    pt_json_close(json, ']');
+    *next = scene->item_count;
+}
+
+static void put_member(struct pt_json *json, const struct pt_watched *member)
+{
+    pt_json_open(json, NULL, '{');
+    pt_json_uint(json, "id", member->id);
+    pt_json_string(json, "program", member->program ? member->program : "");
+    pt_json_uint(json, "pid", member->pid);
+    pt_json_string(json, "address", member->address);
+    pt_json_bool(json, "ended", member->over);
+    pt_json_uint(json, "threads", member->scene->thread_count);
+    pt_json_uint(json, "events", member->scene->events);
+    pt_json_uint(json, "lost", member->scene->lost);
+    pt_json_open(json, "verdicts", '[');
+    for (uint32_t i = 0; i < member->verdicts.count; i++)
+        pt_json_string(json, NULL, pt_words_verdict(member->verdicts.shown[i]));
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
+static void put_fleet(struct pt_json *json, const struct pt_fleet *fleet)
+{
+    const struct pt_watched *first = fleet->count ? fleet->members[0] : NULL;
+    pt_json_open(json, "fleet", '{');
+    pt_json_uint(json, "running", fleet->alive);
+    pt_json_uint(json, "came", fleet->came);
+    pt_json_uint(json, "forgotten", fleet->forgotten);
+    pt_json_uint(json, "pending", fleet->pending_count);
+    if (fleet->listens)
+        pt_json_string(json, "listens", fleet->listens);
+    pt_json_open(json, "properties", '[');
+    for (uint32_t i = 0; first && i < first->verdicts.count; i++)
+        pt_json_string(json, NULL, first->verdicts.findings[i]->property);
+    pt_json_close(json, ']');
+    pt_json_open(json, "programs", '[');
+    for (uint32_t i = 0; i < fleet->count; i++)
+        put_member(json, fleet->members[i]);
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
+void pt_message_write(const struct pt_fleet *fleet, const struct pt_scene *scene, uint64_t *next, uint64_t max,
+                      struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
-    uint64_t from = scene->item_count - *next > max ? scene->item_count - max : *next;
     pt_json_open(&json, NULL, '{');
-    pt_json_string(&json, "program", scene->program);
-    pt_json_uint(&json, "pid", scene->pid);
-    pt_json_string(&json, "address", scene->address);
-    pt_json_bool(&json, "ended", scene->ended);
-    pt_json_uint(&json, "now", since_origin(scene, scene->now));
-    pt_json_uint(&json, "events", scene->events);
-    pt_json_uint(&json, "lost", scene->lost);
-    put_properties(&json, scene);
-    put_threads(&json, scene);
-    pt_json_uint(&json, "skipped", from - *next);
-    pt_json_open(&json, "items", '[');
-    for (; from < scene->item_count; from++)
-        put_item(&json, scene, &scene->items[from % PT_SCENE_ITEMS]);
-    pt_json_close(&json, ']');
+    if (fleet->watching->several)
+        put_fleet(&json, fleet);
+    if (scene)
+        put_scene(&json, scene, next, max);
     pt_json_close(&json, '}');
-    *next = scene->item_count;
 }

@@ -1,13 +1,16 @@
-/* A scene as the JSON that the browser's view is sent. */
+/* A message to a page that looks: JSON, one line. */
 #ifndef PT_CLI_WATCH_MESSAGE_H
 #define PT_CLI_WATCH_MESSAGE_H
 
+#include "cli/watch/fleet.h"
 #include "cli/watch/scene.h"
 
 /*
- * One line: how everything stands, and the items from number *next on, at most `max` of them: what does not fit is left
- * out and counted, the newest are kept. *next moves to the end. Times are nanoseconds since the connection.
+ * Of several programs, how each stands; and of the one that is looked at, if any, everything about it: what happened
+ * since item *next, the last `max` items of it; how many were left out is said. *next becomes the number of the next
+ * item.
  */
-void pt_message_write(const struct pt_scene *scene, uint64_t *next, uint64_t max, struct pt_buf *buf);
+void pt_message_write(const struct pt_fleet *fleet, const struct pt_scene *scene, uint64_t *next, uint64_t max,
+                      struct pt_buf *buf);
 
 #endif

@@ -67,6 +67,8 @@ static void log_event(struct pt_verdicts *verdicts, const struct pt_event *event
         if (!within || (verdicts->shown[i] != PT_VERDICT_HOLDS && verdicts->shown[i] != PT_VERDICT_UNKNOWN))
             continue;
         const uint32_t *states = pt_within_states(within, &count, &final);
+        if (verdicts->options->process)
+            pt_buf_printf(&verdicts->lines, "%s: ", verdicts->options->process);
         if (verdicts->count > 1)
             pt_buf_printf(&verdicts->lines, "%s: ", verdicts->findings[i]->property);
         pt_within_log(verdicts->names, event, verdicts->before ? verdicts->before : event->time, states, count, final,
@@ -80,7 +82,12 @@ static void log_event(struct pt_verdicts *verdicts, const struct pt_event *event
 /* --json: the whole result as it is now, and why it is printed. */
 static void put_json(struct pt_verdicts *verdicts, const struct pt_change *change)
 {
-    struct pt_result result = {.trace = verdicts->trace, .count = verdicts->count, .change = change};
+    const char *program[] = {verdicts->program, NULL};
+    struct pt_result result = {.trace = verdicts->trace,
+                               .program = verdicts->program ? program : NULL,
+                               .pid = verdicts->pid,
+                               .count = verdicts->count,
+                               .change = change};
     struct pt_finding *now = pt_xcalloc((size_t)verdicts->count + 1, sizeof *now),
                       **list = pt_xcalloc((size_t)verdicts->count + 1, sizeof *list);
     pt_analysis_counts(verdicts->analysis, &result.events, &result.threads);
@@ -108,6 +115,8 @@ static void put_text(struct pt_verdicts *verdicts, const struct pt_finding *find
             verdicts->found(verdicts->output, finding);
         return;
     }
+    if (verdicts->options->process)
+        pt_buf_printf(&verdicts->lines, "In %s:\n", verdicts->options->process);
     if (change->to == PT_VERDICT_ERROR)
         pt_report_text(finding, &verdicts->options->style, &verdicts->lines);
     else
@@ -220,6 +229,9 @@ void pt_verdicts_doubt_unseen(struct pt_verdicts *verdicts, const struct pt_anal
 
 int pt_verdicts_end(struct pt_verdicts *verdicts, struct pt_result *result)
 {
+    const char *program[] = {verdicts->program, NULL};
+    result->program = verdicts->program ? program : NULL;
+    result->pid = verdicts->pid;
     pt_verdicts_flush(verdicts);
     result->findings = verdicts->findings;
     result->count = verdicts->count;

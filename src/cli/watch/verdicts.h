@@ -8,9 +8,11 @@
 struct pt_verdicts {
     const struct pt_output_options *options;
     struct pt_output *output;
-    bool log;          /* every event with the automata's states (JamaicaVM paper, Figures 5 and 6) */
-    bool silent;       /* nothing is printed before the end */
-    const char *trace; /* the stream's address */
+    bool log;            /* every event with the automata's states (JamaicaVM paper, Figures 5 and 6) */
+    bool silent;         /* nothing is printed before the end */
+    const char *trace;   /* the stream's address */
+    const char *program; /* whose stream it is; NULL: it has not said so yet */
+    uint32_t pid;
     const struct pt_names *names;
     struct pt_analysis *analysis;
     struct pt_finding **findings; /* the analysis's */

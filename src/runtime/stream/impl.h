@@ -55,9 +55,17 @@ extern _Atomic uint64_t pt_stream_number;     /* of the next event, from 1 */
 extern _Atomic uint32_t pt_stream_generation; /* bumped when events begin after a pause: locks are followed anew */
 extern _Atomic uint64_t pt_stream_homeless;   /* events of threads for which there were no buffers */
 
+/* Ends the sender's pause; from any thread. A system call, unless somebody has called it since the sender last woke. */
+extern _Atomic uint32_t pt_stream_hurried;
+void pt_stream_hurry(void);
+
 /* --- listening --- */
 
 extern int pt_stream_listener; /* -1: none */
+extern int pt_stream_watcher;  /* that has greeted us and is not welcomed yet; -1: none */
+/* Calls the watcher again that was there at the start. A connection, or a negative error. */
+int pt_stream_call(void);
+bool pt_stream_calls(void); /* there was one */
 void pt_stream_unlisten(void);
 void pt_stream_remove(void); /* the socket's file, if it is still ours */
 
@@ -128,8 +136,11 @@ struct pt_stream_reader {
 extern struct pt_stream_reader pt_readers[PT_READERS_MAX];
 extern uint32_t pt_reader_count;
 
-/* False: it cannot be done now (no descriptor is free), or ever (the program has closed the socket). */
-bool pt_reader_accept(uint64_t number, uint64_t now);
+/* Somebody who has connected, *ret_fd -1: nobody. False: it cannot be done now (no descriptor is free), or ever (the
+ * program has closed the socket). */
+bool pt_reader_accept(int *ret_fd);
+/* Takes the connection over; one for which there is no room is closed. */
+void pt_reader_add(int fd, uint64_t number, uint64_t now);
 /* A frame about events from `number` to `next` (both the same: none), with the names it needs and the loss before it.
  */
 void pt_reader_put(struct pt_stream_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next,

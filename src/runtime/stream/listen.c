@@ -1,13 +1,15 @@
 /*
  * Where the program listens: events=unix:PATH or events=tcp:HOST:PORT. A socket file that a dead program left behind is
- * replaced; one at which somebody listens, and any other file, is not. TCP is for loopback addresses, unless events_any
- * says otherwise.
+ * replaced; one at which somebody listens, and any other file, is not. If who listens there is a watcher (portent watch
+ * listen:unix:PATH), which says so first, the program listens nowhere and that connection is its reader. TCP is for
+ * loopback addresses, unless events_any says otherwise.
  *
  * Guarantee: whatever cannot be served is refused with one sentence, and the program runs on. Cost: at the start only.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,8 +19,11 @@
 #include "runtime/sys/options.h"
 
 enum { BACKLOG = 128 };
+#define PATIENCE_NS (UINT64_C(1000) * 1000 * 1000) /* for a watcher's greeting */
 
 int pt_stream_listener = -1;
+int pt_stream_watcher = -1;
+static struct sockaddr_un watcher; /* where it listens; no family: there was none */
 static struct {
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
     uint64_t device, inode;
@@ -43,17 +48,44 @@ static bool identify(const char *path, struct stat *about)
     return pt_sys_lstat(path, about) == 0 && S_ISSOCK(about->st_mode);
 }
 
-/* A socket file at which nobody listens any more. */
-static bool is_outdated(const struct sockaddr_un *address)
+/* Whoever it is has a second to say that he watches. */
+static bool is_greeted(int fd)
+{
+    static const char expected[] = PT_WIRE_WATCHER;
+    char greeting[sizeof expected];
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    return pt_sys_poll(&wanted, 1, PATIENCE_NS) > 0 &&
+           pt_sys_receive(fd, greeting, sizeof greeting) == (long)sizeof greeting &&
+           memcmp(greeting, expected, sizeof expected) == 0;
+}
+
+/* The connection to a watcher, or a negative error: ECONNREFUSED where nobody listens any more. */
+static int call(const struct sockaddr_un *address)
 {
     struct stat about;
-    if (!identify(address->sun_path, &about))
-        return false;
-    int fd = pt_sys_socket(AF_UNIX);
-    int result = fd < 0 ? fd : pt_sys_connect(fd, address, sizeof *address);
-    if (fd >= 0)
-        pt_sys_close(fd);
-    return result == -ECONNREFUSED;
+    int fd = identify(address->sun_path, &about) ? pt_sys_socket(AF_UNIX) : -EADDRINUSE;
+    if (fd < 0)
+        return fd;
+    uint64_t limit = pt_sys_now() + PATIENCE_NS;
+    int result = pt_sys_connect(fd, address, sizeof *address);
+    while (result == -EAGAIN && pt_sys_now() < limit) { /* many programs come at once */
+        pt_sys_sleep(1000 * 1000);
+        result = pt_sys_connect(fd, address, sizeof *address);
+    }
+    if (result == 0 && is_greeted(fd))
+        return fd;
+    pt_sys_close(fd);
+    return result ? result : -EADDRINUSE;
+}
+
+bool pt_stream_calls(void)
+{
+    return watcher.sun_family;
+}
+
+int pt_stream_call(void)
+{
+    return call(&watcher);
 }
 
 static bool listen_unix(struct pt_span path)
@@ -69,7 +101,14 @@ static bool listen_unix(struct pt_span path)
     /* the mode of the file that bind makes; the umask, which belongs to all threads, is left alone */
     pt_sys_chmod(fd, 0600);
     int result = pt_sys_bind(fd, &address, sizeof address);
-    if (result == -EADDRINUSE && is_outdated(&address)) {
+    int caller = result == -EADDRINUSE ? call(&address) : -1;
+    if (caller >= 0) {
+        pt_sys_close(fd);
+        watcher = address;
+        pt_stream_watcher = caller;
+        return true;
+    }
+    if (caller == -ECONNREFUSED) {
         pt_sys_unlink(address.sun_path);
         result = pt_sys_bind(fd, &address, sizeof address);
     }
@@ -174,7 +213,11 @@ void pt_stream_remove(void)
 
 void pt_stream_unlisten(void)
 {
-    pt_sys_close(pt_stream_listener);
-    pt_stream_listener = -1;
+    if (pt_stream_listener >= 0)
+        pt_sys_close(pt_stream_listener);
+    if (pt_stream_watcher >= 0)
+        pt_sys_close(pt_stream_watcher);
+    pt_stream_listener = pt_stream_watcher = -1;
+    watcher.sun_family = 0;
     pt_stream_remove();
 }

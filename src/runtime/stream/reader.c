@@ -193,23 +193,27 @@ static struct pt_stream_reader *free_place(void)
     return NULL;
 }
 
-bool pt_reader_accept(uint64_t number, uint64_t now)
+bool pt_reader_accept(int *ret_fd)
 {
     int fd = pt_sys_accept(pt_stream_listener);
-    if (fd < 0) {
-        if (!is_ours(fd) || fd == -EINVAL)
-            pt_stream_listener = -1;
-        return fd == -EAGAIN;
-    }
+    *ret_fd = fd < 0 ? -1 : fd;
+    if (fd >= 0)
+        return true;
+    if (!is_ours(fd) || fd == -EINVAL)
+        pt_stream_listener = -1;
+    return fd == -EAGAIN;
+}
+
+void pt_reader_add(int fd, uint64_t number, uint64_t now)
+{
     struct pt_stream_reader *reader = free_place();
     unsigned char *queue = reader ? pt_sys_reserve(PT_QUEUE_BYTES) : NULL;
     if (!queue) {
         pt_sys_close(fd);
-        return true;
+        return;
     }
     pt_sys_no_delay(fd);
     *reader = (struct pt_stream_reader){.fd = fd, .queue = queue, .expected = number, .time = now};
     pt_reader_count++;
     greet(reader, number, now);
-    return true;
 }

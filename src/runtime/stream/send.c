@@ -1,6 +1,6 @@
 /*
- * The sender: a thread of the runtime that merges the threads' buffers by number and gives each reader its frames. It
- * looks at the buffers about once a millisecond, so the program's threads never have to wake it.
+ * The sender: a thread of the runtime that merges the threads' buffers by number and gives each reader its frames. When
+ * it looks at the buffers is serve.c's matter.
  *
  * A number that is nowhere: its event was dropped (its thread's buffers were full), or its thread is still writing it.
  * Numbers up to `limit` have all been taken; if no thread is in flight below a number, and it still is in no buffer, it

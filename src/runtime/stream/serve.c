@@ -1,10 +1,10 @@
 /*
- * The sender's life: it waits for readers, and while there are any looks at the threads' buffers about once a
- * millisecond, so that the program's threads never have to wake it. It is no thread of the program: clocks, names and
- * signals know nothing of it.
+ * The sender's life: it waits for readers, and while there are any looks at the threads' buffers: every millisecond
+ * while much happens, every eight while little does, and when a thread says that one of its buffers is full. It is no
+ * thread of the program: clocks, names and signals know nothing of it.
  *
  * Guarantee: no thread of the program ever waits for it, but for the farewell at the end. Cost: one thread that sleeps
- * while nobody is connected, and wakes a thousand times a second while somebody is.
+ * while nobody is connected, and wakes 125 to 1000 times a second while somebody is: a machine has many programs.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,10 @@
 
 enum {
     PAUSE_NS = 1000 * 1000,       /* between two looks at the buffers */
+    CALM_NS = 8 * PAUSE_NS,       /* the same, at most, while rounds are small */
+    SMALL_ROUND = 1024,           /* events: of a millisecond, a million a second */
     LONG_PAUSE_NS = 5 * PAUSE_NS, /* while all readers are stuck */
+    CALL_NS = 1000 * 1000 * 1000, /* between two calls of a watcher that has gone */
 };
 
 /* How long the end waits for readers that take nothing, and for any: who was held up for a moment gets the rest. */
@@ -23,6 +26,7 @@ enum {
 
 static bool started;
 static _Atomic uint32_t stopping, stopped;
+_Atomic uint32_t pt_stream_hurried;
 
 static void forget_locks(void *context, struct pt_stream_peer *known)
 {
@@ -40,15 +44,36 @@ static void begin(void)
     pt_names_survey(); /* who began meanwhile did so unseen */
 }
 
-static void welcome(void)
+static void welcome(int fd)
 {
     if (!pt_reader_count) {
         while (pt_send_merge()) /* what is left from the time before belongs to nobody */
             ;
         begin();
     }
-    if (!pt_reader_accept(pt_send_number(), pt_send_time()))
+    pt_reader_add(fd, pt_send_number(), pt_send_time());
+}
+
+static void accept_one(void)
+{
+    int fd;
+    if (!pt_reader_accept(&fd))
         pt_sys_sleep(PAUSE_NS * 10);
+    if (fd >= 0)
+        welcome(fd);
+}
+
+/* A watcher that was ended may be started again. */
+static void call_again(void)
+{
+    static uint64_t called;
+    uint64_t now = pt_sys_now();
+    if (!pt_stream_calls() || pt_reader_count || now - called < CALL_NS)
+        return;
+    called = now;
+    int fd = pt_stream_call();
+    if (fd >= 0)
+        welcome(fd);
 }
 
 /* While all readers are stuck events are only counted; they are worth the effort again when one has caught up. */
@@ -88,18 +113,40 @@ static void flush_readers(void)
             pt_reader_flush(&pt_readers[i]);
 }
 
-static void wait_for_work(struct pollfd *fds, bool busy)
+/* Until a thread hurries us or the pause is over; then what the sockets have to say. Where something waits to be sent,
+ * a socket that takes it ends the pause too. */
+static void wait_for_work(struct pollfd *fds, uint64_t pause)
 {
-    bool stuck = pt_wrap_streaming() == PT_STREAM_COUNT;
+    bool pending = false;
     fds[0] = (struct pollfd){.fd = pt_stream_listener, .events = POLLIN};
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
         const struct pt_stream_reader *reader = &pt_readers[i];
         /* of one that is deaf and has nothing to get there is nothing to learn, and a hang-up would not let us sleep */
-        bool pending = reader->fd >= 0 && reader->head != reader->tail;
-        short events = (short)((reader->deaf ? 0 : POLLIN) | (pending ? POLLOUT : 0));
+        bool waits = reader->fd >= 0 && reader->head != reader->tail;
+        short events = (short)((reader->deaf ? 0 : POLLIN) | (waits ? POLLOUT : 0));
         fds[i + 1] = (struct pollfd){.fd = events ? reader->fd : -1, .events = events};
+        pending |= waits;
     }
-    pt_sys_poll(fds, PT_READERS_MAX + 1, !pt_reader_count ? -1 : busy ? 0 : stuck ? LONG_PAUSE_NS : PAUSE_NS);
+    if (!pt_reader_count) {
+        pt_sys_poll(fds, PT_READERS_MAX + 1, pt_stream_calls() ? CALL_NS : -1);
+        return;
+    }
+    if (!pending && pause)
+        pt_sys_wait(&pt_stream_hurried, 0, pause);
+    atomic_store_explicit(&pt_stream_hurried, 0, memory_order_relaxed);
+    pt_sys_poll(fds, PT_READERS_MAX + 1, pending ? (int64_t)pause : 0);
+}
+
+/* After a round of so many events. */
+static uint64_t next_pause(uint64_t pause, uint32_t events)
+{
+    if (events >= PT_ROUND_MOST / 16)
+        return 0;
+    if (pt_wrap_streaming() == PT_STREAM_COUNT)
+        return LONG_PAUSE_NS;
+    if (events >= SMALL_ROUND || pause < PAUSE_NS)
+        return PAUSE_NS;
+    return pause * 2 < CALM_NS ? pause * 2 : CALM_NS;
 }
 
 static uint64_t bytes_sent(void)
@@ -129,15 +176,16 @@ static void say_farewell(void)
 static void *run_sender(void *unused)
 {
     struct pollfd fds[PT_READERS_MAX + 1];
-    bool busy = false;
+    uint64_t pause = PAUSE_NS;
     pt_thread_forget(); /* it is no thread of the program */
     pt_sys_exempt();
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
-        wait_for_work(fds, busy);
+        wait_for_work(fds, pause);
         hear_readers(fds);
         if (fds[0].revents)
-            welcome();
-        busy = pt_reader_count && pt_send_merge() >= PT_ROUND_MOST / 16;
+            accept_one();
+        call_again();
+        pause = next_pause(pause, pt_reader_count ? pt_send_merge() : 0);
         if (pt_reader_count && pt_sys_now() > pt_last_sent + PT_WIRE_CLOCK_NS)
             pt_send_clock();
         flush_readers();
@@ -153,7 +201,7 @@ static void *run_sender(void *unused)
 
 void pt_stream_modules(void)
 {
-    if (pt_stream_listener >= 0)
+    if (pt_stream_listener >= 0 || pt_stream_calls())
         pt_symbol_modules();
 }
 
@@ -168,6 +216,9 @@ void pt_stream_start(void)
         pt_stream_unlisten();
         return;
     }
+    if (pt_stream_watcher >= 0) /* it sees the run from its beginning */
+        welcome(pt_stream_watcher);
+    pt_stream_watcher = -1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     started = pt_wrap_start_thread(run_sender, "portent-events");
@@ -176,13 +227,14 @@ void pt_stream_start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* With nobody connected there is nothing to wait for: the sender ends with the process. Otherwise it looks about once a
- * millisecond whether it is asked to end. */
+/* With nobody connected there is nothing to wait for: the sender ends with the process. Otherwise it looks every few
+ * milliseconds whether it is asked to end. */
 void pt_stream_stop(void)
 {
     if (!started)
         return;
     atomic_store_explicit(&stopping, 1, memory_order_release);
+    pt_stream_hurry();
     uint64_t limit = pt_sys_now() + FAREWELL_MOST_NS + FAREWELL_NS;
     while (pt_wrap_streaming() && !atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
         pt_sys_wait(&stopped, 0, FAREWELL_NS);

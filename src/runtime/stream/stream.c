@@ -64,6 +64,12 @@ void pt_stream_end(struct pt_thread *self)
     self->skipped = NULL;
 }
 
+void pt_stream_hurry(void)
+{
+    if (!atomic_exchange_explicit(&pt_stream_hurried, 1, memory_order_relaxed))
+        pt_sys_wake(&pt_stream_hurried);
+}
+
 /* Room for so many bytes in one of the two buffers; NULL: the event is dropped. */
 static unsigned char *room_for(struct pt_stream *stream, uint32_t bytes)
 {
@@ -75,6 +81,7 @@ static unsigned char *room_for(struct pt_stream *stream, uint32_t bytes)
         /* release: the sender goes to the other buffer after it has seen all of this one, and that one empty */
         atomic_store_explicit(&stream->closed, ++stream->turn, memory_order_release);
         stream->used = 0;
+        pt_stream_hurry();
     }
     return stream->data[stream->turn & 1] + stream->used;
 }

@@ -1,7 +1,7 @@
 /* The page: messages in, everything drawn at most once per animation frame. All text goes in as text. */
 const $ = (id) => document.getElementById(id);
 const timeline = new Timeline($("canvas"));
-let model = newModel(), paused = false, dirty = true, reset = false, drag = null;
+let model = newModel(), fleet = null, source = null, paused = false, dirty = true, reset = false, drag = null;
 const SPANS = { min: 1e6, max: 3600e9 };
 
 function element(tag, className, text) {
@@ -19,11 +19,14 @@ function shownThreads() {
 }
 
 function showHead() {
-  $("program").textContent = model.program ? `${model.program} (${model.pid}) at ${model.address}` : "nothing yet";
+  $("program").textContent = fleet && !chosenProgram() ? `${fleet.running} programs` : model.program ? `${model.program} (${model.pid}) at ${model.address}` : "nothing yet";
+  const all = fleet && !chosenProgram(), sum = (key) => fleet.programs.reduce((n, program) => n + program[key], 0);
+  const lost = all ? sum("lost") : model.lost;
   $("clock").textContent = `${(model.now / 1e9).toFixed(1)} s`;
-  $("events").textContent = model.events.toLocaleString("en");
-  $("lost").textContent = model.lost.toLocaleString("en");
-  $("lost").classList.toggle("some", model.lost > 0);
+  $("clock").parentElement.hidden = all;
+  $("events").textContent = (all ? sum("events") : model.events).toLocaleString("en");
+  $("lost").textContent = lost.toLocaleString("en");
+  $("lost").classList.toggle("some", lost > 0);
 }
 
 function showProperties() {
@@ -67,6 +70,7 @@ function showLog() {
 
 function draw() {
   dirty = false;
+  showFleet(fleet);
   showHead();
   showProperties();
   showThreads();
@@ -102,23 +106,29 @@ function link(word, kind) {
 }
 
 function listen() {
-  const source = new EventSource("events");
+  if (source) source.close();
+  source = new EventSource(chosenProgram() ? `events?program=${chosenProgram()}` : "events");
+  const mine = source;
   const take = (event) => {
     if (reset) model = newModel(); // the server sends the past again
     reset = false;
-    takeMessage(model, JSON.parse(event.data));
+    const message = JSON.parse(event.data);
+    fleet = message.fleet || null;
+    if (message.items) takeMessage(model, message);
     soon();
   };
-  source.onopen = () => { reset = true; link("live", "live"); };
-  source.onmessage = take;
-  source.addEventListener("end", (event) => {
+  mine.onopen = () => { reset = true; link("live", "live"); };
+  mine.onmessage = take;
+  mine.addEventListener("end", (event) => {
     take(event);
-    source.close();
-    link(model.ended ? "the program has ended" : "watching has ended", "");
+    mine.close();
+    link(!fleet && model.ended ? "the program has ended" : "watching has ended", "");
   });
-  source.onerror = () => link("connection lost", "broken");
+  mine.onerror = () => link("connection lost", "broken");
 }
 
+window.addEventListener("hashchange", listen);
+$("fleet-filter").oninput = soon;
 $("pause").onclick = () => setPaused(!paused);
 $("in").onclick = () => zoom(0.5);
 $("out").onclick = () => zoom(2);
