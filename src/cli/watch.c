@@ -35,7 +35,10 @@ enum {
     OPT_QUIET,
 };
 
-enum { TICK_MS = 100 };
+enum {
+    TICK_MS = 100,
+    GATHER_MS = 4, /* where there are many programs: more than one of them has something to say by then */
+};
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
@@ -242,7 +245,8 @@ static void follow(struct watch *watch)
                                   {.fd = pt_live_keys(), .events = POLLIN},
                                   {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
         uint64_t looked = pt_progress_now();
-        poll(wanted, 3, timeout);
+        if (poll(wanted, 3, timeout) > 0 && watch->fleet.alive >= PT_FLEET_MANY)
+            poll(NULL, 0, GATHER_MS);
         if (watch->http)
             pt_http_run(watch->http);
         pt_fleet_run(&watch->fleet, looked);

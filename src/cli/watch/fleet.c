@@ -21,7 +21,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/progress.h"
 
-enum { RETRY_MS = 20, PATIENCE_MS = 1000, AT_ONCE = 64 };
+enum { RETRY_MS = 20, PATIENCE_MS = 1000, AT_ONCE = 256 };
 
 void pt_fleet_init(struct pt_fleet *fleet, struct pt_watching *watching)
 {

@@ -8,7 +8,10 @@
 #include "cli/watch/connect.h"
 #include "cli/watch/watched.h"
 
-enum { PT_FLEET_KEPT = 64 }; /* programs that have ended and can still be looked at */
+enum {
+    PT_FLEET_KEPT = 64, /* programs that have ended and can still be looked at */
+    PT_FLEET_MANY = 8,
+};
 
 /* An address where nobody was yet. */
 struct pt_pending {
