@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/common/diag.h"
+#include "cli/common/made.h"
 #include "cli/common/whatis.h"
 #include "cli/watch/live.h"
 #include "base/suggest.h"
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
         return command->run_raw(argc - 2, argv + 2);
     struct pt_parsed parsed;
     int status = PT_EXIT_BAD;
+    pt_made_begin(argc, argv);
     if (pt_options_parse(command, argc - 1, argv + 1, &parsed))
         status = parsed.help ? command_help(command) : command->run(&parsed);
     pt_parsed_release(&parsed);

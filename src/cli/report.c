@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/made.h"
 #include "cli/common/sources.h"
 #include "cli/common/whatis.h"
 #include "report/format.h"
@@ -223,7 +224,8 @@ static enum pt_status make_report(const struct request *request, struct pt_buf *
     struct pt_report_context context = {.name = request->input,
                                         .folder = folder,
                                         .lines = pt_source_files_lend(files),
-                                        .style = pt_analyse_style(STDOUT_FILENO, color)};
+                                        .style = pt_analyse_style(STDOUT_FILENO, color),
+                                        .made = pt_made_now()};
     enum pt_status status = make(request, &context, buf, err);
     free(folder);
     pt_source_files_free(files);

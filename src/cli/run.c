@@ -15,6 +15,7 @@
 #include "cli/run/confirm_result.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/made.h"
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/whole.h"
@@ -585,7 +586,7 @@ static bool write_several(struct run *run, const struct pt_result *result, const
     size_t unwritten = run->session.unwritten.len;
     pt_buf_init(&json);
     pt_processes_json(processes, run->trace_path ? run->trace_path : result->program[0], result->program,
-                      result->source_roots, &json);
+                      result->source_roots, result->made, &json);
     write_result(run, &json);
     pt_buf_release(&json);
     bool written = run->session.unwritten.len == unwritten;
@@ -652,7 +653,7 @@ static int conclude(struct run *run, const char *const *program, struct pt_proce
 {
     char *folder = getcwd(NULL, 0);
     const char *const source_roots[] = {folder, NULL};
-    struct pt_result result = {.program = program, .source_roots = folder ? source_roots : NULL};
+    struct pt_result result = {.made = pt_made_now(), .program = program, .source_roots = folder ? source_roots : NULL};
     pt_session_close_trace(&run->session);
     int status = pt_processes_observed(processes) ? conclude_several(run, &result, processes)
                                                   : conclude_alone(run, &result, processes);

@@ -293,6 +293,7 @@ struct pt_suppression {
 };
 
 struct pt_block_findings;
+struct pt_made;
 
 /* A verdict that changed while a program was watched. */
 struct pt_change {
@@ -310,6 +311,7 @@ struct pt_change {
 /* What one command found out about one trace. */
 struct pt_result {
     const char *trace;                  /* its name as given */
+    const struct pt_made *made;         /* (finding/made.h) NULL: that is not said */
     const char *const *program;         /* of `run`: the command that was observed, then NULL; NULL: there was none.
                                          * Of `watch`: the program's file */
     uint32_t pid;                       /* of `watch`: the program's process; 0: of something else */

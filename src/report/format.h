@@ -21,7 +21,8 @@ struct pt_report_context {
     const char *name;   /* of the input's file, as it is called in commands */
     const char *folder; /* paths below it are written relative to it; NULL or "": none is */
     struct pt_source_lines lines;
-    struct pt_style style; /* of text */
+    struct pt_style style;      /* of text */
+    const struct pt_made *made; /* the report itself; NULL: that is not said */
 };
 
 /* A report of a trace: its events come one by one, since it may be too long to be loaded. */

@@ -151,14 +151,33 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
     pt_json_close(json, ']');
 }
 
+/* Every result that the page is made of: what it is about, and how it was made. */
+static void put_results(struct pt_json *json, const struct pt_loaded *loaded)
+{
+    pt_json_open(json, "results", '[');
+    for (const struct pt_loaded *each = loaded; each; each = each->merged) {
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "trace", each->result.trace);
+        pt_json_open(json, "program", '[');
+        for (const char *const *word = each->result.program; word && *word; word++)
+            pt_json_string(json, NULL, *word);
+        pt_json_close(json, ']');
+        pt_report_json_made(each->result.made, json);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 static void put_data(const struct pt_loaded *loaded, const char *name, const struct pt_source_lines *sources,
-                     struct pt_buf *page)
+                     const struct pt_made *made, struct pt_buf *page)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
     struct pt_json json = {.buf = &buf};
     pt_json_open(&json, NULL, '{');
     pt_json_string(&json, "name", name);
+    put_results(&json, loaded);
+    pt_report_json_made(made, &json);
     put_sources(&json, loaded, sources);
     if (loaded->is_model || loaded->block_count)
         put_blocks(&json, loaded);
@@ -180,7 +199,7 @@ static void put_data(const struct pt_loaded *loaded, const char *name, const str
 }
 
 void pt_report_html(const struct pt_loaded *loaded, const char *name, const struct pt_source_lines *sources,
-                    struct pt_buf *buf)
+                    const struct pt_made *made, struct pt_buf *buf)
 {
     const char *rest = pt_embedded_page, *mark;
     while ((mark = strstr(rest, "@@")) != NULL) {
@@ -191,7 +210,7 @@ void pt_report_html(const struct pt_loaded *loaded, const char *name, const stru
         else if (strncmp(mark, "@@SCRIPT@@", 10) == 0)
             pt_buf_puts(buf, pt_embedded_script);
         else
-            put_data(loaded, name, sources, buf);
+            put_data(loaded, name, sources, made, buf);
         rest = end + 2;
     }
     pt_buf_puts(buf, rest);
@@ -199,7 +218,7 @@ void pt_report_html(const struct pt_loaded *loaded, const char *name, const stru
 
 static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
 {
-    pt_report_html(loaded, context->name, &context->lines, buf);
+    pt_report_html(loaded, context->name, &context->lines, context->made, buf);
 }
 
 const struct pt_report_format pt_report_format_html = {

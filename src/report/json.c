@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "finding/made.h"
 #include "report/atomicity.h"
 #include "report/change.h"
 #include "report/check.h"
@@ -306,11 +307,26 @@ static void put_words(struct pt_json *json, const char *key, const char *const *
     pt_json_close(json, ']');
 }
 
+void pt_report_json_made(const struct pt_made *made, struct pt_json *json)
+{
+    if (!made)
+        return;
+    pt_json_open(json, "made", '{');
+    pt_json_string(json, "time", made->time);
+    pt_json_string(json, "version", made->version);
+    pt_json_string(json, "command", made->command);
+    pt_json_string(json, "host", made->host);
+    if (made->commit)
+        pt_json_string(json, "commit", made->commit);
+    pt_json_close(json, '}');
+}
+
 void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
+    pt_report_json_made(result->made, &json);
     pt_json_string(&json, "trace", result->trace);
     put_words(&json, "program", result->program);
     if (result->pid)

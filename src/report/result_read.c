@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "core/finding_key.h"
+#include "finding/made.h"
 #include "report/result_impl.h"
 
 enum { MAX_PROPERTIES = 100000, MAX_SOURCE_ROOTS = 1000, MAX_PROCESSES = 100000 };
@@ -300,6 +301,20 @@ static const char *const *read_words(struct reading *r, const struct pt_json_nod
     return words;
 }
 
+static const struct pt_made *read_made(struct reading *r, const struct pt_json_node *root)
+{
+    const struct pt_json_node *object = pt_json_get(root, "made");
+    if (!object)
+        return NULL;
+    struct pt_made *made = pt_arena_alloc(r->arena, sizeof *made);
+    *made = (struct pt_made){.time = rd_string(r, object, "\"made\"", "time"),
+                             .version = rd_string(r, object, "\"made\"", "version"),
+                             .command = rd_string(r, object, "\"made\"", "command"),
+                             .host = rd_string(r, object, "\"made\"", "host"),
+                             .commit = rd_string_or(r, object, "\"made\"", "commit", NULL)};
+    return made;
+}
+
 /* A property, or all that a built-in check found: each violation is a finding. */
 static void read_property(struct reading *r, const struct pt_json_node *object, struct pt_result *result, size_t *cap)
 {
@@ -409,6 +424,7 @@ static void read_root(struct reading *r, const struct pt_json_node *root, const 
         rd_blocks(r, root, loaded);
     if (!r->failed && !loaded->is_model)
         rd_explored(r, root, &loaded->result);
+    loaded->result.made = read_made(r, root);
     loaded->result.source_roots = read_words(r, root, "source_roots");
     if (pt_json_count(pt_json_get(root, "source_roots")) > MAX_SOURCE_ROOTS)
         rd_fail(r, "it has too many \"source_roots\"");

@@ -88,7 +88,8 @@ def view_shows_the_stream(portent, folder, browser):
             browser.screenshot(os.path.join(picture, "watch-light.png"))
         go_on()
         browser.wait("document.querySelector('#properties .violated') !== null")
-        assert texts(browser, "#properties .word")[0].startswith("dead at ")
+        assert texts(browser, "#properties .word")[0].startswith("violated: dead at ")
+        assert "event(write) by producer (buffer.c:12)" in texts(browser, "#properties .cause")[0] and "always" in texts(browser, "#properties .formula")[0]
         browser.wait("document.getElementById('lost').textContent === '5'")
         assert "5 events lost" in texts(browser, "#log .lost td")
         if picture:

@@ -25,7 +25,7 @@ static void write_all(const struct pt_loaded *loaded)
     static const struct pt_style style = {.width = 80};
     struct pt_buf buf;
     pt_buf_init(&buf);
-    pt_report_html(loaded, "fuzz", &sources, &buf);
+    pt_report_html(loaded, "fuzz", &sources, NULL, &buf);
     pt_report_sarif(loaded, "/base", &buf);
     pt_report_junit(loaded, &buf);
     pt_report_perfetto_runs(loaded, &buf);

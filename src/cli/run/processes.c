@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "report/json.h"
 #include "report/json_writer.h"
 
 /* --- records --- */
@@ -161,11 +162,12 @@ static void put_words(struct pt_json *json, const char *key, const char *const *
 }
 
 void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
-                       const char *const *source_roots, struct pt_buf *buf)
+                       const char *const *source_roots, const struct pt_made *made, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
+    pt_report_json_made(made, &json);
     pt_json_string(&json, "trace", trace);
     put_words(&json, "program", program);
     if (source_roots)

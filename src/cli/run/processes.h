@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct pt_made;
+
 struct pt_observed {
     pid_t process;
     char *program; /* its file */
@@ -45,6 +47,6 @@ bool pt_processes_unseen(const struct pt_processes *processes, uint32_t property
 void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf);
 /* One result with a list of processes, of the command that started them. */
 void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
-                       const char *const *source_roots, struct pt_buf *buf);
+                       const char *const *source_roots, const struct pt_made *made, struct pt_buf *buf);
 
 #endif

@@ -22,8 +22,11 @@ static void put_properties(struct pt_json *json, const struct pt_scene *scene)
         pt_json_string(json, "verdict", pt_words_verdict(property->verdict));
         pt_json_string(json, "word", pt_scene_property_word(property));
         pt_json_string(json, "states", property->states);
-        if (property->verdict == PT_VERDICT_VIOLATED)
+        pt_json_string(json, "text", property->text);
+        if (property->verdict == PT_VERDICT_VIOLATED) {
             pt_json_uint(json, "time", since_origin(scene, property->time));
+            pt_json_string(json, "cause", property->cause);
+        }
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');

@@ -270,8 +270,8 @@ static void put_items(struct pt_picture *p, const struct pt_scene *s, unsigned r
 
 static void put_legend(struct pt_picture *p)
 {
-    const char *text = p->utf8 ? " ━ running  ▅ with a lock  ╌ ready  ┈ blocked  ◆ event  ▲ contended   q quits"
-                               : " = running  # with a lock  - ready  . blocked  * event  ! contended   q quits";
+    const char *text = p->utf8 ? " q quits   ━ running  ▅ with a lock  ╌ ready  ┈ blocked  ◆ event  ▲ contended"
+                               : " q quits   = running  # with a lock  - ready  . blocked  * event  ! contended";
     pt_picture_color(p, PT_COLOR_DIM);
     pt_style_fit(p->buf, text, p->style.width, PT_CUT_END);
     pt_picture_color(p, PT_COLOR_RESET);

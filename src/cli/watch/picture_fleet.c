@@ -110,8 +110,8 @@ void pt_picture_fleet(struct pt_picture *p, const struct pt_fleet *fleet)
     pt_picture_end_line(p);
     pt_picture_color(p, PT_COLOR_DIM);
     pt_picture_fit(p,
-                   p->utf8 ? " ● holds or violated, by its colour  ○ unknown   q quits"
-                           : " + holds  X violated  ? unknown   q quits",
+                   p->utf8 ? " q quits   ● holds or violated, by its colour  ○ unknown"
+                           : " q quits   + holds  X violated  ? unknown",
                    p->style.width);
     pt_picture_color(p, PT_COLOR_RESET);
     pt_buf_puts(p->buf, "\n");

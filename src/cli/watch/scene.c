@@ -23,8 +23,9 @@ struct pt_scene *pt_scene_new(const struct pt_names *names, const char *address,
     scene->property_count = property_count;
     scene->properties = pt_xcalloc((size_t)property_count + 1, sizeof *scene->properties);
     for (uint32_t i = 0; i < property_count; i++)
-        scene->properties[i] =
-            (struct pt_scene_property){.name = findings[i]->property, .verdict = findings[i]->verdict};
+        scene->properties[i] = (struct pt_scene_property){.name = findings[i]->property,
+                                                          .text = findings[i]->text ? findings[i]->text : "",
+                                                          .verdict = findings[i]->verdict};
     return scene;
 }
 
@@ -249,6 +250,9 @@ void pt_scene_change(struct pt_scene *scene, uint32_t index, const struct pt_cha
     property->verdict = change->to;
     property->how = how;
     property->time = change->timed ? change->time : scene->now;
+    char *cause = change->step ? pt_words_step(change->step) : NULL;
+    snprintf(property->cause, sizeof property->cause, "%s", cause ? cause : "");
+    free(cause);
     note->number = scene->note_count++;
     note->verdict = change->to;
     snprintf(note->text, sizeof note->text, "property '%.80s' is %s after event %" PRIu64, property->name,

@@ -57,10 +57,11 @@ struct pt_scene_note {
 };
 
 struct pt_scene_property {
-    const char *name;
+    const char *name, *text; /* the formula, "" for a module */
     enum pt_verdict verdict;
     enum pt_how how;
-    uint64_t time; /* of the last change */
+    uint64_t time;   /* of the last change */
+    char cause[160]; /* the event that made it, "" none */
     char states[64];
 };
 

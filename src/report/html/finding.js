@@ -4,7 +4,7 @@ function sentence(property, model) {
   if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
   if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
   if (property.sides) return `${foundTitle(property)} on ${property.object}${how === "observed" ? "" : ", in another order of these events"}, ${property.count === 1 ? "seen once" : `seen ${property.count} times`}.`;
-  if (property.first) return `In your run, thread ${property.first.thread} broke it, by what the thread could know there.`;
+  if (property.first) return `In your run, thread ${property.first.thread} broke it.`;
   if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
   if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
   if (model && !model.same) return "Your run itself breaks it, and another order of its events does so sooner.";
@@ -39,9 +39,15 @@ function ownCheck(property) {
   return property.program_end === "status 0" ? "The program itself ended well (status 0)." : `The program itself ended as usual: ${property.program_end}.`;
 }
 
+// What a built-in check found is known by what it is about.
+function titleOf(property) {
+  if (!property.sides || !(property.kind in TITLES)) return property.name;
+  return property.kind === "deadlock" ? [...new Set(property.sides.map((side) => side.object))].join(", ") : property.object;
+}
+
 function findingHead(property, model) {
   return el("div", { class: "head" },
-    el("div", { class: "row" }, el("h1", null, property.name), el("span", { class: "chip violated" }, property.how || "violated"),
+    el("div", { class: "row" }, el("h1", null, titleOf(property)), el("span", { class: "chip violated" }, property.how || "violated"),
       property.confirmed !== undefined && el("span", { class: property.confirmed ? "chip violated" : "chip unknown" }, property.confirmed ? "confirmed" : "not reproduced"),
       ...suppressedChips(property),
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
@@ -70,10 +76,17 @@ function reasonsCard(model) {
     if (!moved || !over || seen.has(`${moved.threadIndex} ${over.threadIndex}`)) continue;
     seen.add(`${moved.threadIndex} ${over.threadIndex}`);
     items.push(el("li", null, el("code", null, stepWords(moved)), " may come before ", el("code", null, stepWords(over)),
-      `: nothing ${moved.thread} did until then depends on that ${over.op === "event" ? "event" : "write"}. It needs ${move.needs === 0 ? "none" : `only the first ${move.needs}`} of ${over.thread}’s relevant events; this is number ${move.over_index}.`));
+      `: nothing ${moved.thread} did until then depends on that ${over.op === "event" ? "event" : "write"}. ${needsWords(moved.thread, over.thread, move)}`));
     if (items.length === 12) break;
   }
   return items.length ? el("section", { class: "card" }, el("h2", null, "Why this order is possible"), el("ul", { class: "reasons", style: { "margin-top": "10px" } }, items)) : null;
+}
+
+const ordinal = (n) => `${n}${n % 100 > 10 && n % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][n % 10] || "th"}`;
+
+function needsWords(thread, other, { needs, over_index: index }) {
+  const which = needs === 0 ? `nothing of ${other}` : `no more of ${other} than its first ${needs === 1 ? "event" : `${needs} events`}`;
+  return `Up to there ${thread} needs ${which}, and this is ${other}’s ${ordinal(index)}.`;
 }
 
 function suppressedChips(finding) {
@@ -260,5 +273,6 @@ function blockFinding(block, sources) {
       el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
     events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,
     actsCard(null, block.id, `block:${block.name || `${block.thread_name || block.thread}/${block.block}`}`));
-  return { element, key: control.key, draw() { ready = true; control.refresh(); } };
+  const first = block.witness.findIndex((step) => step.role === "begin");
+  return { element, key: control.key, draw() { ready = true; control.go(first < 0 ? 1 : first + 1); } };
 }

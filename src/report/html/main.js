@@ -37,7 +37,7 @@ function blockEntry(block) {
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
   if (property.what) return property.what;
-  if (property.sides && property.kind in TITLES) return `${foundTitle(property)} on ${property.object}: ${property.sides.map((side) => side.loc).join(", ")}`;
+  if (property.sides && property.kind in TITLES) return `${foundTitle(property)}: ${property.sides.map((side) => side.loc).join(", ")}`;
   const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
 }
@@ -53,7 +53,7 @@ function violations(property) {
 
 function propertyEntry(property) {
   return {
-    name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
+    name: property.verdict === "violated" ? titleOf(property) : property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
     what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? roomWords(property) : property.message || "",
     muted: property.suppressed || property.known,
     open: property.verdict !== "violated" ? null : property.kind === "schedule" && property.stretches ? () => scheduleFinding(property, data.sources, data.result.program) : () => propertyFinding(property, data.sources, data.name, data.result.program),
@@ -69,7 +69,8 @@ const all = entries();
 const bad = all.filter((entry) => entry.verdict === "violated");
 document.getElementById("origin").textContent = !data.result ? data.origin
   : data.result.explore ? `${(data.result.program || []).join(" ")}: ${plural(data.result.explore.runs, "run")}, ${plural(data.result.explore.distinct, "schedule")}`
-  : `${data.result.trace}: ${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`;
+  : data.results.length > 1 ? `${data.results.length} results, ${plural(data.result.events, "event")}`
+  : [(data.result.program || []).join(" ") || data.result.trace, data.result.events && `${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`].filter(Boolean).join(": ");
 document.title = bad.length ? `${bad[0].name}${bad.length > 1 ? ` and ${bad.length - 1} more` : ""} · Portent` : "Portent report";
 
 const holder = el("div");
@@ -91,11 +92,31 @@ function listItem(entry) {
   return el("li", null, button);
 }
 
-if (all.length > 1 || !bad.length) {
-  const MOST = 400;
-  page.append(el("ul", { class: "list" }, all.slice(0, MOST).map(listItem)),
-    all.length > MOST ? el("p", { class: "note" }, `${all.length - MOST} more are in the result.`) : "");
+// Where there are many, those that have the words one looks for.
+function findingList() {
+  const MOST = 400, MANY = 20;
+  const list = el("ul", { class: "list" }), more = el("p", { class: "note" });
+  function fillIn(words) {
+    const found = all.filter((entry) => words.every((word) => `${entry.name} ${entry.chip} ${entry.what || ""}`.toLowerCase().includes(word)));
+    buttons.length = 0;
+    list.replaceChildren(...found.slice(0, MOST).map(listItem));
+    if (!found.length) list.append(el("li", null, el("div", { class: "plain found" }, "Nothing has these words.")));
+    more.textContent = found.length > MOST ? `${found.length - MOST} more are in the result.` : "";
+  }
+  const box = el("input", { class: "search", type: "search", placeholder: `Find among ${all.length}`, "aria-label": "Find a finding", oninput: () => fillIn(box.value.toLowerCase().split(/\s+/).filter(Boolean)) });
+  fillIn([]);
+  return [all.length > MANY && box, list, more];
 }
+
+// What the page is made of, and the page itself: when, by which version, with what command, where, of which commit.
+function madeWords(what, made) {
+  return el("p", null, what, made && [" made ", made.time.replace("T", " ").replace("Z", " UTC"), ` by Portent ${made.version} on ${made.host}`,
+    made.commit && ` at commit ${made.commit.slice(0, 12)}`, ": ", el("code", null, made.command)]);
+}
+document.getElementById("made").append(...data.results.slice(0, 200).filter(({ made }) => made || data.results.length > 1).map(({ trace, program, made }) =>
+  madeWords(["Result of ", el("code", null, program.join(" ") || trace)], made)), data.made ? madeWords("Page", data.made) : "");
+
+if (all.length > 1 || !bad.length) page.append(...findingList().filter(Boolean));
 if (all.length === 0) page.append(el("p", { class: "note" }, "The result has no properties."));
 page.append(holder);
 if (bad.length) select(bad.find((entry) => !entry.muted) || bad[0], buttons);

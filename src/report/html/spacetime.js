@@ -2,7 +2,7 @@
 // view exists. `diagram`: threads; before: number -> numbers; widest: of the labels, in characters. Events
 // have number, threadIndex, label, words.
 function spaceTime(diagram, choose) {
-  const widest = Math.min(14, Math.max(6, diagram.widest)), STEP = Math.max(62, widest * 7.4 + 14), LANE = diagram.threads.length > 12 ? 44 : 58, TOP = 34, R = 6.5;
+  const widest = Math.min(14, Math.max(6, diagram.widest)), LEAST = Math.max(62, widest * 7.4 + 14), MOST = 150, LANE = diagram.threads.length > 12 ? 44 : 58, TOP = 34, R = 6.5;
   const longest = diagram.threads.reduce((most, name) => Math.max(most, name.length), 0);
   const LEFT = Math.min(170, 30 + longest * 8) + 14;
   const height = TOP + (diagram.threads.length - 1) * LANE + 34;
@@ -11,7 +11,7 @@ function spaceTime(diagram, choose) {
     el("span", { style: { top: `${TOP + t * LANE - 25}px`, color: threadColor(t) }, title: name }, name)));
   const inner = el("div", { class: "sky-inner", style: { height: `${height}px` } }, names, picture);
   const sky = el("div", { class: "sky", tabindex: "0", "aria-label": "Space-time diagram, scrolls sideways" }, inner);
-  let events = [], position = new Map(), step = 0, marks = { moved: new Set(), breaks: 0 };
+  let STEP = LEAST, events = [], position = new Map(), step = 0, marks = { moved: new Set(), breaks: 0 };
   const x = (i) => LEFT + i * STEP + STEP / 2, y = (event) => TOP + event.threadIndex * LANE;
 
   function arrow(from, to, event) {
@@ -34,15 +34,17 @@ function spaceTime(diagram, choose) {
   }
 
   function layOut() {
+    const room = (sky.clientWidth - 2 - LEFT - 24) / Math.max(1, events.length); // the diagram uses its width
+    STEP = Math.max(LEAST, Math.min(MOST, room));
     const width = Math.max(LEFT + events.length * STEP + 24, sky.clientWidth - 2);
     inner.style.width = `${width}px`;
     return width;
   }
 
   function draw() {
+    const width = layOut();
     const first = Math.max(0, Math.floor((sky.scrollLeft - LEFT) / STEP) - 4);
     const last = Math.min(events.length, Math.ceil((sky.scrollLeft + (sky.clientWidth || 900)) / STEP) + 4);
-    const width = layOut();
     const from = Math.max(0, x(first) - 2 * STEP - LEFT), to = last === events.length ? width : x(last) + STEP;
     picture.style.left = `${from}px`;
     picture.setAttribute("width", to - from);

@@ -15,6 +15,7 @@ function statePanel(model) {
     el("div", null, el("h3", null, "Values"),
       rows.length ? el("div", { class: "scrollbox" }, el("table", { class: "vars" }, el("tbody", null, rows.map((r) => r.row)))) : el("p", { class: "note" }, "The property names no variables.")),
     el("div", null, el("h3", null, "Truth of each subformula"),
+      items.length && el("p", { class: "note" }, "In the state after this step. A line that stands further right is a part of the one above it; shaded: it was otherwise before."),
       items.length ? el("ul", { class: "truths scrollbox" }, items.map((i) => i.item))
         : el("p", { class: "note" }, model.from ? "Not known: that needs the run's beginning, which a bounded exploration has discarded." : "This kind of property has no subformulas to show.")));
   return {

@@ -14,8 +14,10 @@ function element(tag, className, text) {
 function replace(parent, nodes) { parent.replaceChildren(...nodes); }
 
 function shownThreads() {
-  const all = [...model.threads.values()];
-  return [...all.filter((t) => t.state !== "ended"), ...all.filter((t) => t.state === "ended")].slice(0, 200);
+  // rows stay where they are; where there are too many, those that have ended make room
+  const all = [...model.threads.values()], most = 200;
+  let spare = Math.max(0, all.length - most);
+  return all.filter((thread) => thread.state !== "ended" || spare-- <= 0).slice(0, most);
 }
 
 function showHead() {
@@ -33,7 +35,10 @@ function showProperties() {
   replace($("properties"), model.properties.map((property) => {
     const node = element("li", property.verdict);
     const at = property.time === undefined ? "" : ` at ${(property.time / 1e9).toFixed(3)} s`;
-    node.append(element("i", "light"), element("span", "name", property.name), element("span", "word", property.word + at));
+    node.title = property.text;
+    node.append(element("i", "light"), element("span", "name", property.name), element("span", "word", (property.verdict === "violated" ? `violated: ${property.word}` : property.word) + at));
+    if (property.verdict === "violated")
+      node.append(element("code", "formula", property.text), element("span", "cause", property.cause ? `by ${property.cause}` : "as time passed"));
     if (property.verdict === "holds" || property.verdict === "unknown") node.append(element("span", "states", property.states));
     return node;
   }));
