@@ -175,14 +175,16 @@ static const struct pt_explore_spot *failing_spot(const struct pt_explore_names 
     return pt_explore_spot(names->places, 0);
 }
 
-static void put_threads(const struct pt_explore_outcome *outcome, const char *const *threads, struct pt_buf *buf)
+/* "a", "a and b", "a, b and c"; returns how many: the circle, or all who wait. */
+static uint32_t put_threads(const struct pt_explore_outcome *outcome, const char *const *threads, struct pt_buf *buf)
 {
-    uint32_t circle[PT_EXPLORE_THREADS], count = pt_explore_circle(outcome, circle), told = 0;
-    for (uint32_t i = 0; i < count; i++)
-        pt_buf_printf(buf, "%s%s", told++ ? ", " : "", threads[circle[i]]);
-    for (uint32_t i = 0; i < outcome->thread_count && !count; i++)
+    uint32_t list[PT_EXPLORE_THREADS], count = pt_explore_circle(outcome, list);
+    for (uint32_t i = 0, circle = count; i < outcome->thread_count && !circle; i++)
         if (outcome->threads[i].state == PT_EXPLORE_BLOCKED)
-            pt_buf_printf(buf, "%s%s", told++ ? ", " : "", threads[i]);
+            list[count++] = i;
+    for (uint32_t i = 0; i < count; i++)
+        pt_buf_printf(buf, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", threads[list[i]]);
+    return count;
 }
 
 static void put_what(const struct teller *t, const struct pt_explore_failure *failure, bool place, struct pt_buf *buf)
@@ -200,9 +202,8 @@ static void put_what(const struct teller *t, const struct pt_explore_failure *fa
         put_threads(t->outcome, t->threads, buf);
         return;
     case PT_EXPLORE_FAILS_STUCK:
-        pt_buf_puts(buf, "nobody can go on, and nobody is waited for in a circle (a lost wake-up?): ");
-        put_threads(t->outcome, t->threads, buf);
-        pt_buf_puts(buf, " waits for ever");
+        pt_buf_puts(buf, "nobody can go on (a lost wake-up?): ");
+        pt_buf_puts(buf, put_threads(t->outcome, t->threads, buf) == 1 ? " waits for ever" : " wait for ever");
         return;
     case PT_EXPLORE_FAILS_LIVELOCK:
         pt_buf_puts(buf, "livelock: those that can go on only spin");

@@ -31,6 +31,24 @@ static void put_point(const struct pt_played_point *point, struct pt_buf *buf)
                   point->object[0] ? " " : "", point->object);
 }
 
+/* Where it comes to a stop: "to a.c:10"; without a place "to its end", or what it does there. */
+static void put_goal(const struct pt_played_stretch *stretch, struct pt_buf *buf)
+{
+    const struct pt_played_point *next = &stretch->next;
+    if (next->loc[0])
+        pt_buf_printf(buf, "to %s", short_loc(next->loc));
+    else if (!next->op[0] || strcmp(next->op, "ends") == 0)
+        pt_buf_puts(buf, "to its end");
+    else
+        pt_buf_printf(buf, "until it %s%s%s", next->op, next->object[0] ? " " : "", next->object);
+}
+
+/* It does nothing but its last step. */
+static bool only_ends(const struct pt_played_stretch *stretch)
+{
+    return !stretch->next.op[0] && stretch->steps == 1 && strcmp(stretch->last.op, "ends") == 0;
+}
+
 static bool ran_before(const struct pt_played_stretch *stretches, uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++)
@@ -47,11 +65,13 @@ void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
         pt_buf_printf(buf, "%s%s ", i ? ", " : "", stretch->name);
         if (stretch->handles)
             pt_buf_puts(buf, "handles a signal and ");
-        if (last || !stretch->next.op[0])
-            pt_buf_puts(buf, last ? again ? "goes on" : "runs" : again ? "goes on to its end" : "runs to its end");
-        else
-            pt_buf_printf(buf, "%s to %s", again ? "goes on" : "runs",
-                          stretch->next.loc[0] ? short_loc(stretch->next.loc) : stretch->next.op);
+        if (again && only_ends(stretch) && !last) {
+            pt_buf_puts(buf, "ends");
+            continue;
+        }
+        pt_buf_printf(buf, "%s%s", again ? "goes on" : "runs", last ? "" : " ");
+        if (!last)
+            put_goal(stretch, buf);
     }
 }
 
@@ -64,10 +84,12 @@ static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t 
     pt_buf_printf(&text, "%s: ", stretch->name);
     if (last)
         pt_buf_printf(&text, "goes on (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
-    else if (stretch->next.op[0])
+    else if (stretch->next.loc[0])
         pt_buf_puts(&text, "to "), put_point(&stretch->next, &text);
+    else if (only_ends(stretch))
+        pt_buf_puts(&text, "ends");
     else
-        pt_buf_puts(&text, "to its end");
+        put_goal(stretch, &text);
     pt_style_clean(&clean, text.text, text.len);
     pt_style_fit(buf, clean.text, columns, PT_CUT_END);
     pt_buf_release(&text);
@@ -145,16 +167,47 @@ void pt_played_schedule(const struct pt_played *played, const struct pt_style *s
         pt_buf_puts(buf, "\n");
 }
 
+/* What is waited for before such a step (core/explore.h), where the object has a name, and where it has none. */
+static const struct {
+    const char *op, *named, *object, *unnamed;
+} wait_words[] = {
+    {"joins", "for the end of ", "", "for the end of a thread"},
+    {"locks", "to lock ", "", "to take a lock"},
+    {"locks for reading", "to lock ", " for reading", "to take a lock for reading"},
+    {"is woken by", "to be woken by ", "", "to be woken"},
+    {"takes", "to take ", "", "to take a semaphore"},
+    {"leaves", "for the others at ", "", "for the others at a barrier"},
+    {"calls once", "for the initialiser of ", "", "for an initialiser"},
+    {"goes on at", "to be woken at ", "", "to be woken at a futex"},
+    {"uses", "for ", "", "for a descriptor"},
+    {"waits for a signal", "for a signal", "", "for a signal"},
+};
+
+void pt_played_wait(const struct pt_played_wait *wait, struct pt_buf *buf)
+{
+    const struct pt_played_point *point = &wait->point;
+    const char *place = point->loc[0] ? short_loc(point->loc) : point->function;
+    size_t i = 0, count = sizeof wait_words / sizeof *wait_words;
+    while (i < count && strcmp(wait_words[i].op, point->op) != 0)
+        i++;
+    /* in a livelock: it could go on, and gets nowhere */
+    pt_buf_printf(buf, "%s %s%s%s", wait->name, i < count ? "waits" : "spins", place[0] ? " at " : "", place);
+    if (i == count)
+        pt_buf_printf(buf, ", where it %s%s%s", point->op, point->object[0] ? " " : "", point->object);
+    else if (point->object[0])
+        pt_buf_printf(buf, " %s%s%s", wait_words[i].named, point->object, wait_words[i].object);
+    else
+        pt_buf_printf(buf, " %s", wait_words[i].unnamed);
+    if (wait->owner[0])
+        pt_buf_printf(buf, ", which %s has", wait->owner);
+}
+
 static void put_waits(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
 {
     for (uint32_t i = 0; i < played->wait_count; i++) {
-        const struct pt_played_wait *wait = &played->waits[i];
         struct pt_buf line;
         pt_buf_init(&line);
-        pt_buf_printf(&line, "%s waits at ", wait->name);
-        put_point(&wait->point, &line);
-        if (wait->owner[0])
-            pt_buf_printf(&line, "; %s has it", wait->owner);
+        pt_played_wait(&played->waits[i], &line);
         pt_words_paragraph(buf, style, 2, 4, "%s", line.text);
         pt_buf_release(&line);
     }
@@ -172,13 +225,26 @@ static void put_output(const char *output, const struct pt_style *style, struct 
     from += *from == '\n';
     pt_words_paragraph(buf, style, 2, 2, "It printed last:");
     while (*from) {
-        size_t len = strcspn(from, "\n");
+        size_t len = strcspn(from, "\n"), columns = style->width - 4;
+        struct pt_buf line;
+        pt_buf_init(&line);
+        pt_style_clean(&line, from, len);
         pt_buf_puts(buf, "    ");
-        pt_style_clean(buf, from, len);
+        if (pt_style_columns(line.len ? line.text : "") > columns)
+            pt_style_fit(buf, line.text, columns, PT_CUT_END);
+        else
+            pt_buf_add(buf, line.len ? line.text : "", line.len);
+        pt_buf_release(&line);
         pt_buf_puts(buf, "\n");
         from += len + (from[len] == '\n');
     }
     pt_buf_puts(buf, "\n");
+}
+
+/* Strategies are words of their own; the first runs of `auto` have none. */
+static const char *by_words(const struct pt_played *played)
+{
+    return strcmp(played->found_by, "first") == 0 ? "the ordinary schedule" : played->found_by;
 }
 
 void pt_played_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
@@ -187,7 +253,7 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_words_paragraph(
-        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, played->found_by,
+        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, by_words(played),
         strcmp(played->found_by, "stress") == 0 ? "; without control: it may not fail again"
         : played->reproduced                    ? "; its schedule fails again each time it is run"
                              : "; seen once: its schedule did not fail in this way when it was run again");
@@ -207,7 +273,7 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     pt_buf_puts(buf, "SUMMARY: portent: ");
     pt_style_clean(buf, played->what, strlen(played->what));
     pt_buf_printf(buf, " (run %" PRIu64 ", ", played->run);
-    pt_style_clean(buf, played->found_by, strlen(played->found_by));
+    pt_style_clean(buf, by_words(played), strlen(by_words(played)));
     pt_buf_puts(buf, ")");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
     pt_buf_puts(buf, "\n");
@@ -249,11 +315,16 @@ static void waits_json(struct pt_json *json, const struct pt_played *played)
     pt_json_open(json, "waits", '[');
     for (uint32_t i = 0; i < played->wait_count; i++) {
         const struct pt_played_wait *wait = &played->waits[i];
+        struct pt_buf words;
         pt_json_open(json, NULL, '{');
         pt_json_uint(json, "thread", wait->thread);
         pt_json_string(json, "name", wait->name);
         point_json(json, "point", &wait->point);
         pt_json_string(json, "owner", wait->owner);
+        pt_buf_init(&words);
+        pt_played_wait(wait, &words);
+        pt_json_string(json, "words", words.text);
+        pt_buf_release(&words);
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');

@@ -179,8 +179,10 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     pt_buf_init(&text);
     pt_buf_init(&ends);
     put_end(e, &seen->failure, &ends);
+    char *real = realpath(e->request->path, NULL);
     struct pt_explore_schedule_head head = {
         .program = e->request->arguments,
+        .path = real,
         .ends = ends.text,
         .comment = played->what,
         .threads = played->threads,
@@ -190,6 +192,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     e->places.limit = seen->shared;
     pt_explore_schedule_write(&head, &seen->input, &seen->outcome, &e->places, &text);
     e->places.limit = UINT32_MAX;
+    free(real);
     char *path = name_file(e->request->schedule_path, number);
     if (pt_file_write(path, &text, &err) != PT_OK) {
         pt_diag_error(&err);
