@@ -254,6 +254,18 @@ struct pt_side *pt_explore_side(const struct pt_explore_names *names, const stru
     return side;
 }
 
+/* A thread that spins and was left where there is no place (sched_yield): what it did last that has one. */
+static struct pt_played_point tell_wait(const struct teller *t, uint32_t slot)
+{
+    const struct pt_explore_outcome *o = t->outcome;
+    struct pt_played_point point = tell_thread(t, slot);
+    bool spins = o->threads[slot].state == PT_EXPLORE_READY;
+    for (uint64_t i = o->steps ? o->step_count : 0; i-- > 0 && spins && !point.loc[0];)
+        if (o->steps[i].who == slot && o->steps[i].place)
+            point = tell_step(t, &o->steps[i]);
+    return point;
+}
+
 static void tell_waits(const struct teller *t, struct pt_played *played)
 {
     const struct pt_explore_outcome *o = t->outcome;
@@ -264,7 +276,7 @@ static void tell_waits(const struct teller *t, struct pt_played *played)
         played->waits[played->wait_count++] = (struct pt_played_wait){
             .thread = i,
             .name = t->threads[i],
-            .point = tell_thread(t, i),
+            .point = tell_wait(t, i),
             .owner = o->threads[i].owner < o->thread_count && o->threads[i].kind != PT_EXPLORE_JOIN
                          ? t->threads[o->threads[i].owner]
                          : ""};

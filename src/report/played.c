@@ -96,10 +96,35 @@ static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t 
     pt_buf_release(&clean);
 }
 
+static bool is_alike(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->next.loc, b->next.loc) == 0 &&
+           strcmp(a->next.op, b->next.op) == 0;
+}
+
+static void put_rest_of(uint32_t shown, uint32_t all, const struct pt_style *style, struct pt_buf *buf)
+{
+    if (shown < all)
+        pt_words_paragraph(buf, style, 5, 5, "... %s %u more", shown < SHOWN ? "and so on," : "and", all - shown);
+}
+
+/* How many stretches are to be shown: where the rest goes round and round, as in a livelock, two turns of it. */
+static uint32_t shown_of(const struct pt_played_stretch *list, uint32_t count)
+{
+    enum { PERIOD = 4, TURNS = 8 };
+    for (uint32_t period = 1; period <= PERIOD && count > period * TURNS; period++) {
+        uint32_t from = count - 1; /* the last one is cut off */
+        while (from > period && is_alike(&list[from - 1], &list[from - 1 - period]))
+            from--;
+        if (count - from > period * TURNS)
+            return from + period < SHOWN ? from + period : SHOWN;
+    }
+    return count < SHOWN ? count : SHOWN;
+}
+
 static bool is_same(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
 {
-    return a->steps == b->steps && strcmp(a->name, b->name) == 0 && strcmp(a->next.loc, b->next.loc) == 0 &&
-           strcmp(a->next.op, b->next.op) == 0;
+    return a->steps == b->steps && is_alike(a, b);
 }
 
 /* Both, a row each; `>` where the failing one is another one for the first time. */
@@ -112,7 +137,10 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
     pt_style_fit(buf, "A run that passed", columns, PT_CUT_END);
     pt_buf_puts(buf, "| ");
     pt_buf_puts(buf, "This run\n");
-    for (uint32_t i = 0; i < rows && i < SHOWN; i++) {
+    uint32_t shown = shown_of(played->stretches, played->stretch_count);
+    if (shown < played->passing_count && (shown = played->passing_count) > SHOWN)
+        shown = SHOWN;
+    for (uint32_t i = 0; i < shown; i++) {
         bool left = i < played->passing_count, right = i < played->stretch_count;
         bool differs = !left || !right || !is_same(&played->passing[i], &played->stretches[i]);
         pt_buf_puts(buf, differs && !apart ? "  >  " : "     ");
@@ -128,21 +156,20 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
             buf->text[--buf->len] = '\0';
         pt_buf_puts(buf, "\n");
     }
-    if (rows > SHOWN)
-        pt_words_paragraph(buf, style, 5, 5, "... and %u more", rows - SHOWN);
+    put_rest_of(shown, rows, style, buf);
 }
 
 static void put_alone(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
 {
-    for (uint32_t i = 0; i < played->stretch_count && i < SHOWN; i++) {
+    uint32_t shown = shown_of(played->stretches, played->stretch_count);
+    for (uint32_t i = 0; i < shown; i++) {
         struct pt_buf cell;
         pt_buf_init(&cell);
         put_cell(&played->stretches[i], i + 1 == played->stretch_count, style->width - 4, &cell);
         pt_words_paragraph(buf, style, 4, 6, "%s", cell.text);
         pt_buf_release(&cell);
     }
-    if (played->stretch_count > SHOWN)
-        pt_words_paragraph(buf, style, 4, 4, "... and %u more", played->stretch_count - SHOWN);
+    put_rest_of(shown, played->stretch_count, style, buf);
 }
 
 void pt_played_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
@@ -193,7 +220,8 @@ void pt_played_wait(const struct pt_played_wait *wait, struct pt_buf *buf)
     /* in a livelock: it could go on, and gets nowhere */
     pt_buf_printf(buf, "%s %s%s%s", wait->name, i < count ? "waits" : "spins", place[0] ? " at " : "", place);
     if (i == count)
-        pt_buf_printf(buf, ", where it %s%s%s", point->op, point->object[0] ? " " : "", point->object);
+        pt_buf_printf(buf, "%s %s%s%s", place[0] ? ", where it" : ": it", point->op, point->object[0] ? " " : "",
+                      point->object);
     else if (point->object[0])
         pt_buf_printf(buf, " %s%s%s", wait_words[i].named, point->object, wait_words[i].object);
     else
