@@ -283,7 +283,9 @@ def test_replay_input(bench):
 @test
 def test_replay_other_program(bench):
     schedule, _ = failing(bench)
-    expect("diverged" in bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr, "it does not say so")
+    said = bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr
+    expect("diverged" in said and "the schedule is of another program" in said, said)
+    expect("of other arguments" in bench.run("replay", schedule, "--", bench.program("input"), "x").stderr, "other arguments are not noticed")
 
 
 @test
@@ -292,7 +294,8 @@ def test_replay_bad_files(bench):
     lines, program = schedule.read_text(encoding="utf-8").splitlines(keepends=True), bench.program("input")
     bad = bench.folder / "bad.schedule"
     for content, said in (("".join(lines[:-1]), "cut off"), ("".join(lines)[:-1], "cut off"), ("", "cut off"), ("no schedule\n", "not a schedule"),
-                          ("".join(lines[:4]) + "run x 3\n" + "".join(lines[4:]), "bad.schedule:5"), ("".join(lines) + "run 0 1\n", "not a line")):
+                          ("".join(lines[:4]) + "run x 3\n" + "".join(lines[4:]), "bad.schedule:5"),
+                          ("".join(lines[:2]) + "ends purple\n" + "".join(lines[2:]), "bad.schedule:3:6"), ("".join(lines) + "run 0 1\n", "not a line")):
         bad.write_text(content, encoding="utf-8")
         done = bench.run("replay", bad, "--", program, status=2)
         expect(said in done.stderr, f"{said!r} is missing: {done.stderr}")
@@ -324,6 +327,48 @@ def test_gdb(bench):
         done = subprocess.run([bench.portent, "replay", "--gdb", str(schedule), "--", str(bench.program(program))], input="bt\nkill\nquit\n", cwd=bench.folder,
                               capture_output=True, encoding="utf-8", timeout=120, check=False)
         expect(done.returncode == 0 and "in __portent_explore_stop" in done.stdout and "Invalid" not in done.stderr, done.stdout + done.stderr)
+
+
+def debugged(bench, schedule, program, commands, *options):
+    return subprocess.run([bench.portent, "replay", "--gdb", *options, str(schedule), "--", str(program)], input=commands, cwd=bench.folder, capture_output=True,
+                          encoding="utf-8", timeout=120, check=False)
+
+
+@test
+def test_gdb_stands(bench):
+    """Where nobody can go on gdb stops once more: all threads are there, with the program's own frames, and a sentence says who waits for what."""
+    if not shutil.which("gdb"):
+        print("no gdb: replay --gdb is not tried")
+        return
+    for way, end, said, stands in ((1, "deadlock", r"deadlock of main and worker: main \(LWP \d+\) waits at stands.c:\d+ to lock .*, which worker has; "
+                                                    r"worker \(LWP \d+\) waits at stands.c:\d+ to lock .*, which main has\.", 2),
+                                   (2, "stuck", r"nobody can go on .*: main waits for ever: main \(LWP \d+\) waits at stands.c:\d+ to be woken by condition\.", 1),
+                                   (3, "livelock", r"livelock.*: main \(LWP \d+\) spins at stands.c:\d+, where it loads .*; worker \(LWP \d+\) spins", 2),
+                                   (4, "timeout", r"received signal SIGINT", 1)):
+        program, schedule = bench.program("stands", f"-DWAY={way}"), f"stands{way}.schedule"
+        bench.run("explore", "--no-checks", "--expect", 0, "--run-timeout", "1s", "-n", 300, "-o", schedule, "--", program, status=1)
+        expect(f"\nends {end}\n" in (bench.folder / schedule).read_text(encoding="utf-8"), f"way {way} is no {end}")
+        done = debugged(bench, schedule, program, "continue\nthread apply all bt\n" + ("kill\n" if way == 4 else "continue\n"), *(["--run-timeout", "2s"] if way == 4 else []))
+        told = f"way {way}: status {done.returncode}\n{done.stdout}{done.stderr}"
+        expect(done.returncode == 0 and "the first one after the last switch" in done.stdout and re.search(said, done.stdout), told)
+        expect(len(re.findall(r"in stand \(of_main=[^)]*\)|stand \(of_main", done.stdout.split("Thread apply")[-1])) >= stands, told)
+        expect(way == 4 or "exited with code 0175" in done.stdout, told)
+
+
+@test
+def test_gdb_other(bench):
+    """A program that the schedule is not of: it is said, with the place, and under gdb there is a stop where the run leaves the schedule."""
+    if not shutil.which("gdb"):
+        return
+    schedule, _ = failing(bench)
+    done = debugged(bench, schedule, bench.program("first_step"), "continue\n")
+    expect(done.returncode == 3 and "the schedule is of another program" in done.stderr and re.search(r"diverged at step \d+, in stretch \d+ .*: ", done.stderr),
+           f"{done.returncode}: {done.stdout}{done.stderr}")
+    done = debugged(bench, schedule, bench.program("ends"), "continue\n")
+    expect(done.returncode == 3 and "another run" in done.stderr, f"{done.returncode}: {done.stdout}{done.stderr}")
+    for other in ("/bin/true", bench.program("first_step", compiler="cc"), __file__):
+        done = debugged(bench, schedule, other, "")
+        expect(done.returncode == 2 and "error: " in done.stderr and "Starting program" not in done.stdout, f"{other}: {done.stdout}{done.stderr}")
 
 
 @test
