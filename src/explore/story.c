@@ -80,11 +80,12 @@ static const char *object_name(const struct pt_explore_names *names, enum pt_exp
 {
     if (pt_explore_space(kind) == PT_EXPLORE_SLOTS)
         return object < thread_count && !is_own(kind) ? threads[object] : "";
-    if (spot->variable[0])
-        return spot->variable;
-    const char *name =
-        pt_explore_space(kind) == PT_EXPLORE_MEMORY && names->variable ? names->variable(names->context, object) : NULL;
-    return name ? name : "";
+    /* "*m" says less than the variable that m points to, where that has a name */
+    bool direct = spot->variable[0] && !strpbrk(spot->variable, "*>[");
+    const char *name = !direct && pt_explore_space(kind) == PT_EXPLORE_MEMORY && names->variable
+                           ? names->variable(names->context, object)
+                           : NULL;
+    return name ? name : spot->variable;
 }
 
 struct teller {

@@ -75,13 +75,25 @@ void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
     }
 }
 
+/* A long name keeps its beginning and its number: "withdraw_wit..#2". */
+static void put_name(const char *name, size_t columns, struct pt_buf *buf)
+{
+    const char *number = strrchr(name, '#');
+    size_t len = strlen(name), behind = number ? strlen(number) : 0;
+    if (len <= columns || behind + 4 > columns)
+        pt_buf_puts(buf, name);
+    else
+        pt_buf_printf(buf, "%.*s..%s", (int)(columns - 2 - behind), name, number ? number : "");
+}
+
 /* One stretch in a column. */
 static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t columns, struct pt_buf *buf)
 {
     struct pt_buf text, clean;
     pt_buf_init(&text);
     pt_buf_init(&clean);
-    pt_buf_printf(&text, "%s: ", stretch->name);
+    put_name(stretch->name, columns / 2 - 2, &text);
+    pt_buf_puts(&text, ": ");
     if (last)
         pt_buf_printf(&text, "goes on (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
     else if (stretch->next.loc[0])
@@ -253,20 +265,53 @@ static void put_output(const char *output, const struct pt_style *style, struct 
     from += *from == '\n';
     pt_words_paragraph(buf, style, 2, 2, "It printed last:");
     while (*from) {
-        size_t len = strcspn(from, "\n"), columns = style->width - 4;
+        size_t len = strcspn(from, "\n");
         struct pt_buf line;
         pt_buf_init(&line);
         pt_style_clean(&line, from, len);
-        pt_buf_puts(buf, "    ");
-        if (pt_style_columns(line.len ? line.text : "") > columns)
-            pt_style_fit(buf, line.text, columns, PT_CUT_END);
+        if (pt_style_columns(line.len ? line.text : "") > style->width - 4)
+            pt_style_wrap(buf, line.text, 4, 6, style->width);
         else
-            pt_buf_add(buf, line.len ? line.text : "", line.len);
+            pt_buf_printf(buf, "    %s\n", line.len ? line.text : "");
         pt_buf_release(&line);
-        pt_buf_puts(buf, "\n");
         from += len + (from[len] == '\n');
     }
     pt_buf_puts(buf, "\n");
+}
+
+/* As a shell takes it. */
+static void put_shell_word(const char *word, struct pt_buf *buf)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (*word && !word[strspn(word, plain)]) {
+        pt_buf_puts(buf, word);
+        return;
+    }
+    pt_buf_puts(buf, "'");
+    for (; *word; word++)
+        pt_buf_printf(buf, *word == '\'' ? "'\\''" : "%c", *word);
+    pt_buf_puts(buf, "'");
+}
+
+/* Not wrapped: it is to be copied. */
+static void put_command(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    struct pt_buf command;
+    pt_buf_init(&command);
+    pt_buf_puts(&command, "portent replay ");
+    put_shell_word(played->file, &command);
+    pt_buf_puts(&command, " --");
+    for (const char *const *word = played->program; word && *word; word++) {
+        pt_buf_puts(&command, " ");
+        put_shell_word(*word, &command);
+    }
+    if (!played->program)
+        pt_buf_puts(&command, " PROGRAM");
+    pt_words_paragraph(buf, style, 2, 4, "To see it again, with --gdb in the debugger:");
+    pt_buf_puts(buf, "    ");
+    pt_style_clean(buf, command.text, command.len);
+    pt_buf_puts(buf, "\n");
+    pt_buf_release(&command);
 }
 
 /* Strategies are words of their own; the first runs of `auto` have none. */
@@ -295,7 +340,7 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     if (played->output)
         put_output(played->output, style, buf);
     if (played->file)
-        pt_words_paragraph(buf, style, 2, 4, "To see it again: portent replay %s -- PROGRAM", played->file);
+        put_command(played, style, buf);
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_buf_puts(buf, "SUMMARY: portent: ");

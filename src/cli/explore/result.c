@@ -253,6 +253,7 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
     played->seed = seen->input.seed;
     played->reproduced = seen->reproduced;
     played->file = seen->schedule_file;
+    played->program = e->request->arguments;
     finding->played = played;
     finding->how = PT_HOW_OBSERVED;
     finding->order = "access";
