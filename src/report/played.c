@@ -87,7 +87,8 @@ static void put_name(const char *name, size_t columns, struct pt_buf *buf)
 }
 
 /* One stretch in a column. */
-static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t columns, struct pt_buf *buf)
+static void put_cell(const struct pt_played_stretch *stretch, bool last, bool counts, size_t columns,
+                     struct pt_buf *buf)
 {
     struct pt_buf text, clean;
     pt_buf_init(&text);
@@ -95,13 +96,15 @@ static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t 
     put_name(stretch->name, columns / 2 - 2, &text);
     pt_buf_puts(&text, ": ");
     if (last)
-        pt_buf_printf(&text, "goes on (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
+        pt_buf_puts(&text, "goes on");
     else if (stretch->next.loc[0])
         pt_buf_puts(&text, "to "), put_point(&stretch->next, &text);
     else if (only_ends(stretch))
         pt_buf_puts(&text, "ends");
     else
         put_goal(stretch, &text);
+    if (counts || last)
+        pt_buf_printf(&text, " (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
     pt_style_clean(&clean, text.text, text.len);
     pt_style_fit(buf, clean.text, columns, PT_CUT_END);
     pt_buf_release(&text);
@@ -155,15 +158,17 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
     for (uint32_t i = 0; i < shown; i++) {
         bool left = i < played->passing_count, right = i < played->stretch_count;
         bool differs = !left || !right || !is_same(&played->passing[i], &played->stretches[i]);
+        /* else nobody sees in what */
+        bool counts = left && right && differs && is_alike(&played->passing[i], &played->stretches[i]);
         pt_buf_puts(buf, differs && !apart ? "  >  " : "     ");
         apart |= differs;
         if (left)
-            put_cell(&played->passing[i], i + 1 == played->passing_count, columns, buf);
+            put_cell(&played->passing[i], i + 1 == played->passing_count, counts, columns, buf);
         else
             pt_style_fit(buf, "", columns, PT_CUT_END);
         pt_buf_puts(buf, "| ");
         if (right)
-            put_cell(&played->stretches[i], i + 1 == played->stretch_count, columns, buf);
+            put_cell(&played->stretches[i], i + 1 == played->stretch_count, counts, columns, buf);
         while (buf->len && buf->text[buf->len - 1] == ' ')
             buf->text[--buf->len] = '\0';
         pt_buf_puts(buf, "\n");
@@ -177,7 +182,7 @@ static void put_alone(const struct pt_played *played, const struct pt_style *sty
     for (uint32_t i = 0; i < shown; i++) {
         struct pt_buf cell;
         pt_buf_init(&cell);
-        put_cell(&played->stretches[i], i + 1 == played->stretch_count, style->width - 4, &cell);
+        put_cell(&played->stretches[i], i + 1 == played->stretch_count, false, style->width - 4, &cell);
         pt_words_paragraph(buf, style, 4, 6, "%s", cell.text);
         pt_buf_release(&cell);
     }

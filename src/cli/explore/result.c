@@ -196,6 +196,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     char *path = name_file(e->request->schedule_path, number);
     if (pt_file_write(path, &text, &err) != PT_OK) {
         pt_diag_error(&err);
+        e->unwritten = true;
         free(path);
     } else {
         seen->schedule_file = path;
@@ -315,7 +316,7 @@ static void put_others(const struct pt_explorer *e, const struct pt_result *resu
     }
 }
 
-static void print(const struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
+static void print(struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
 {
     struct pt_buf text, json;
     struct pt_err err;
@@ -323,15 +324,16 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
     pt_buf_init(&json);
     pt_report_json(result, &json);
     if (e->request->json) {
-        (void)pt_output(&json);
+        e->unwritten |= !pt_output(&json);
     } else if (!e->request->quiet) {
         put_text(e, finding, &text);
         put_others(e, result, &text);
-        fputs(text.text, stdout);
-        fflush(stdout);
+        e->unwritten |= !pt_output(&text);
     }
-    if (e->request->result_path && pt_file_write(e->request->result_path, &json, &err) != PT_OK)
+    if (e->request->result_path && pt_file_write(e->request->result_path, &json, &err) != PT_OK) {
         pt_diag_error(&err);
+        e->unwritten = true;
+    }
     pt_buf_release(&text);
     pt_buf_release(&json);
 }
@@ -405,7 +407,7 @@ int pt_explorer_report(struct pt_explorer *e)
                                    [PT_VERDICT_VIOLATED] = PT_EXIT_VIOLATED,
                                    [PT_VERDICT_UNKNOWN] = PT_EXIT_UNKNOWN,
                                    [PT_VERDICT_ERROR] = PT_EXIT_BAD};
-    int status = statuses[pt_result_verdict(&result)];
+    int status = e->unwritten ? PT_EXIT_BAD : statuses[pt_result_verdict(&result)];
     free(result.findings);
     pt_finding_free(finding);
     pt_arena_release(&arena);
