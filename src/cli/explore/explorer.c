@@ -259,6 +259,7 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
     uint32_t fresh = 0, runs = count;
     enum pt_status status = PT_OK;
     if (e->shared != e->places.shared_count) {
+        pt_explore_passed_release(&e->passed); /* they have other steps than those from now on: nothing to compare */
         pt_explorer_predict_anew(e);
         pt_explore_ahead_clear(&e->ahead);
     }
