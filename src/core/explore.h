@@ -234,10 +234,12 @@ struct pt_explore_place {
     X(FUTEX_WAKE, "wakes", 1, 1, 0)                                                                                    \
     X(SLEEP, "sleeps", 0, 0, 0) /* the step begins when the time is over */                                            \
     X(YIELD, "yields", 0, 0, 0)                                                                                        \
-    X(DESCRIPTOR, "uses", 1, 1, 1)      /* pipe, socket, eventfd ...: object the descriptor; ready, as poll says */    \
-    X(FOREIGN, "returns from", 0, 0, 0) /* a call that blocked in the kernel without the turn */                       \
-    X(SEND, "sends", 1, 1, 0)     /* a signal to a thread's slot, or PT_EXPLORE_NO_SLOT; other: 1, it is cancelled */  \
-    X(HANDLE, "handles", 1, 1, 0) /* a signal; object: its own slot */                                                 \
+    X(DESCRIPTOR, "uses a descriptor", 1, 1,                                                                           \
+      1) /* pipe, socket, eventfd ...: object the descriptor; ready, as poll says */                                   \
+    X(FOREIGN, "returns from a call", 0, 0, 0) /* a call that blocked in the kernel without the turn */                \
+    X(SEND, "sends a signal to", 1, 1,                                                                                 \
+      0) /* a signal to a thread's slot, or PT_EXPLORE_NO_SLOT; other: 1, it is cancelled */                           \
+    X(HANDLE, "handles a signal", 1, 1, 0)             /* a signal; object: its own slot */                            \
     X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
     X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
     X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */

@@ -79,7 +79,7 @@ static const char *object_name(const struct pt_explore_names *names, enum pt_exp
                                const struct pt_explore_spot *spot, const char *const *threads, uint32_t thread_count)
 {
     if (pt_explore_space(kind) == PT_EXPLORE_SLOTS)
-        return object < thread_count && !is_own(kind) ? threads[object] : "";
+        return object < thread_count && !is_own(kind) ? threads[object] : kind == PT_EXPLORE_SEND ? "the process" : "";
     /* "*m" says less than the variable that m points to, where that has a name */
     bool direct = spot->variable[0] && !strpbrk(spot->variable, "*>[");
     const char *name = !direct && pt_explore_space(kind) == PT_EXPLORE_MEMORY && names->variable
@@ -188,6 +188,17 @@ static uint32_t put_threads(const struct pt_explore_outcome *outcome, const char
     return count;
 }
 
+static bool waits_to_be_woken(const struct pt_explore_outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->thread_count; i++) {
+        uint32_t kind = outcome->threads[i].kind;
+        if (outcome->threads[i].state == PT_EXPLORE_BLOCKED &&
+            (kind == PT_EXPLORE_WAKE || kind == PT_EXPLORE_FUTEX_WOKEN || kind == PT_EXPLORE_PAUSED))
+            return true;
+    }
+    return false;
+}
+
 static void put_what(const struct teller *t, const struct pt_explore_failure *failure, bool place, struct pt_buf *buf)
 {
     const struct pt_explore_spot *spot = failing_spot(t->names, t->outcome, failure);
@@ -203,7 +214,7 @@ static void put_what(const struct teller *t, const struct pt_explore_failure *fa
         put_threads(t->outcome, t->threads, buf);
         return;
     case PT_EXPLORE_FAILS_STUCK:
-        pt_buf_puts(buf, "nobody can go on (a lost wake-up?): ");
+        pt_buf_printf(buf, "nobody can go on%s: ", waits_to_be_woken(t->outcome) ? " (a lost wake-up?)" : "");
         pt_buf_puts(buf, put_threads(t->outcome, t->threads, buf) == 1 ? " waits for ever" : " wait for ever");
         return;
     case PT_EXPLORE_FAILS_LIVELOCK:
@@ -267,6 +278,18 @@ static struct pt_played_point tell_wait(const struct teller *t, uint32_t slot)
     return point;
 }
 
+static const char *tell_owner(const struct teller *t, uint32_t owner)
+{
+    struct pt_buf text;
+    if (owner >= t->outcome->thread_count)
+        return "";
+    if (t->outcome->threads[owner].state != PT_EXPLORE_ENDED)
+        return t->threads[owner];
+    pt_buf_init(&text);
+    pt_buf_printf(&text, "%s (ended)", t->threads[owner]);
+    return keep(t->arena, &text);
+}
+
 static void tell_waits(const struct teller *t, struct pt_played *played)
 {
     const struct pt_explore_outcome *o = t->outcome;
@@ -278,9 +301,7 @@ static void tell_waits(const struct teller *t, struct pt_played *played)
             .thread = i,
             .name = t->threads[i],
             .point = tell_wait(t, i),
-            .owner = o->threads[i].owner < o->thread_count && o->threads[i].kind != PT_EXPLORE_JOIN
-                         ? t->threads[o->threads[i].owner]
-                         : ""};
+            .owner = o->threads[i].kind != PT_EXPLORE_JOIN ? tell_owner(t, o->threads[i].owner) : ""};
     }
 }
 

@@ -86,7 +86,7 @@ static void put_name(const char *name, size_t columns, struct pt_buf *buf)
         pt_buf_printf(buf, "%.*s..%s", (int)(columns - 2 - behind), name, number ? number : "");
 }
 
-/* One stretch in a column. */
+/* One stretch in a column: lines of at most so many columns. */
 static void put_cell(const struct pt_played_stretch *stretch, bool last, bool counts, size_t columns,
                      struct pt_buf *buf)
 {
@@ -106,9 +106,28 @@ static void put_cell(const struct pt_played_stretch *stretch, bool last, bool co
     if (counts || last)
         pt_buf_printf(&text, " (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
     pt_style_clean(&clean, text.text, text.len);
-    pt_style_fit(buf, clean.text, columns, PT_CUT_END);
+    pt_style_wrap(buf, clean.text, 0, 4, (unsigned)columns);
     pt_buf_release(&text);
     pt_buf_release(&clean);
+}
+
+/* Two cells side by side; the mark stands before the first line. */
+static void put_row(const char *left, const char *right, bool marked, size_t columns, struct pt_buf *buf)
+{
+    for (bool first = true; *left || *right; first = false) {
+        size_t wide = strcspn(left, "\n"), other = strcspn(right, "\n");
+        struct pt_buf cell;
+        pt_buf_init(&cell);
+        pt_buf_add(&cell, left, wide);
+        pt_buf_puts(buf, marked && first ? "  >  " : "     ");
+        pt_style_fit(buf, wide ? cell.text : "", columns, PT_CUT_END);
+        pt_buf_puts(buf, other ? "| " : "|");
+        pt_buf_add(buf, right, other);
+        pt_buf_puts(buf, "\n");
+        pt_buf_release(&cell);
+        left += wide + (left[wide] == '\n');
+        right += other + (right[other] == '\n');
+    }
 }
 
 static bool is_alike(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
@@ -160,18 +179,17 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
         bool differs = !left || !right || !is_same(&played->passing[i], &played->stretches[i]);
         /* else nobody sees in what */
         bool counts = left && right && differs && is_alike(&played->passing[i], &played->stretches[i]);
-        pt_buf_puts(buf, differs && !apart ? "  >  " : "     ");
-        apart |= differs;
+        struct pt_buf cells[2];
+        pt_buf_init(&cells[0]);
+        pt_buf_init(&cells[1]);
         if (left)
-            put_cell(&played->passing[i], i + 1 == played->passing_count, counts, columns, buf);
-        else
-            pt_style_fit(buf, "", columns, PT_CUT_END);
-        pt_buf_puts(buf, "| ");
+            put_cell(&played->passing[i], i + 1 == played->passing_count, counts, columns, &cells[0]);
         if (right)
-            put_cell(&played->stretches[i], i + 1 == played->stretch_count, counts, columns, buf);
-        while (buf->len && buf->text[buf->len - 1] == ' ')
-            buf->text[--buf->len] = '\0';
-        pt_buf_puts(buf, "\n");
+            put_cell(&played->stretches[i], i + 1 == played->stretch_count, counts, columns, &cells[1]);
+        put_row(left ? cells[0].text : "", right ? cells[1].text : "", differs && !apart, columns, buf);
+        apart |= differs;
+        pt_buf_release(&cells[0]);
+        pt_buf_release(&cells[1]);
     }
     put_rest_of(shown, rows, style, buf);
 }
@@ -182,8 +200,8 @@ static void put_alone(const struct pt_played *played, const struct pt_style *sty
     for (uint32_t i = 0; i < shown; i++) {
         struct pt_buf cell;
         pt_buf_init(&cell);
-        put_cell(&played->stretches[i], i + 1 == played->stretch_count, false, style->width - 4, &cell);
-        pt_words_paragraph(buf, style, 4, 6, "%s", cell.text);
+        put_cell(&played->stretches[i], i + 1 == played->stretch_count, false, 10000, &cell);
+        pt_words_paragraph(buf, style, 4, 6, "%.*s", (int)strcspn(cell.text, "\n"), cell.text);
         pt_buf_release(&cell);
     }
     put_rest_of(shown, played->stretch_count, style, buf);
@@ -223,7 +241,7 @@ static const struct {
     {"leaves", "for the others at ", "", "for the others at a barrier"},
     {"calls once", "for the initialiser of ", "", "for an initialiser"},
     {"goes on at", "to be woken at ", "", "to be woken at a futex"},
-    {"uses", "for ", "", "for a descriptor"},
+    {"uses a descriptor", "for ", "", "for a descriptor"},
     {"waits for a signal", "for a signal", "", "for a signal"},
 };
 
