@@ -30,10 +30,13 @@ static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
                         "check the run against the properties of this file (default: that of the property that the "
                         "schedule violates); may be repeated"},
-    [OPT_GDB] = {"gdb", 0, NULL, NULL,
-                 "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
+    [OPT_GDB] =
+        {"gdb", 0, NULL, NULL,
+         "start it under gdb, with the schedule in force, and stop at the last switch between threads and where "
+         "nobody can go on"},
     [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
-    [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
+    [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL,
+                     "end it after this time (default: 60s; all: never); with --gdb interrupt it"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
     {0},
@@ -385,9 +388,11 @@ const struct pt_command pt_command_replay = {
         "Runs PROGRAM under the schedule of a file that 'portent explore -o' wrote. Input and output are the "
         "program's. Says on standard error whether it was the same run with the same end, or where it became another "
         "one, because the program or its input has changed.\n\n"
-        "Exit status: with --gdb 0; else 1 it failed as the schedule says, 0 the same run ended otherwise, 3 it became "
-        "another run, 2 bad "
-        "usage or input.",
+        "With --gdb it stops at the last switch between threads, and again where nobody can go on, with all threads "
+        "where "
+        "they wait and a sentence that says for what.\n\n"
+        "Exit status: 1 it failed as the schedule says, 0 the same run ended otherwise, or --gdb, 3 it became another "
+        "run, 2 bad usage or input, or the program cannot be controlled.",
     .options = options_table,
     .run = run,
 };

@@ -261,11 +261,11 @@ const struct pt_command pt_command_report = {
     .name = "report",
     .summary = "show a result or a trace: page, SARIF, JUnit, Perfetto, ShiViz",
     .usages = usages,
-    .about =
-        "Turns a result (what 'check --json', 'run -r' and 'model --json' write) or a trace into a report; without "
-        "a format, into the text that these commands print. Several results become one, in which the same "
-        "violation stands once with a count.\n\n"
-        "Exit status: 0 written, 2 bad usage or input.",
+    .about = "Turns a result (what 'check --json', 'run -r', 'explore -r' and 'model --json' write) or a trace into a "
+             "report; without "
+             "a format, into the text that these commands print. Several results become one, in which the same "
+             "violation stands once with a count.\n\n"
+             "Exit status: 0 written, 2 bad usage or input.",
     .options = options_table,
     .run = run,
 };
