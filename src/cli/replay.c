@@ -254,9 +254,10 @@ static void say_divergence(const struct replay *r)
 static void say(const struct replay *r)
 {
     if (is_same(r))
-        fprintf(stderr, "portent replay: the same run, %s%s: %s\n",
-                r->ended_so ? "with the same end" : "but another end", r->same_values ? "" : " (and other values)",
-                r->end);
+        fprintf(
+            stderr, "portent replay: the same run, %s%s: %s\n", r->ended_so ? "with the same end" : "but another end",
+            r->same_values ? "" : " (it read other values somewhere, perhaps addresses, which follow the environment)",
+            r->end);
     else
         say_divergence(r);
 }

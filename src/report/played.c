@@ -75,15 +75,14 @@ void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
     }
 }
 
-/* A long name keeps its beginning and its number: "withdraw_wit..#2". */
+/* A long name keeps its beginning and its end, where its number stands: "withdra..name#2". */
 static void put_name(const char *name, size_t columns, struct pt_buf *buf)
 {
-    const char *number = strrchr(name, '#');
-    size_t len = strlen(name), behind = number ? strlen(number) : 0;
-    if (len <= columns || behind + 4 > columns)
+    size_t len = strlen(name), kept = columns - 2;
+    if (len <= columns)
         pt_buf_puts(buf, name);
     else
-        pt_buf_printf(buf, "%.*s..%s", (int)(columns - 2 - behind), name, number ? number : "");
+        pt_buf_printf(buf, "%.*s..%s", (int)(kept - kept / 2), name, name + len - kept / 2);
 }
 
 /* One stretch in a column: lines of at most so many columns. */
