@@ -398,11 +398,49 @@ def test_usage(bench):
     program = bench.program("valve")
     for options, said in ((["-n", "0"], "-n"), (["-n", "x"], "-n"), (["--strategy", "guess"], "strategy"), (["--jobs", "0"], "--jobs"),
                           (["--preemptions", "1"], "exhaustive"), (["--run-timeout", "soon"], "run-timeout"), (["--expect", "256"], "--expect"),
-                          (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
+                          (["--seed", "9" * 30], "--seed"), (["--seed", "+1"], "--seed"), (["-o"], "-o takes"), (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
         expect(said in bench.run("explore", *options, "--", program, status=2).stderr, f"{options}: {said!r} is not said")
     expect("missing" in bench.run("explore", status=2).stderr, "no program")
     expect("nowhere" in bench.run("explore", "--", "./nowhere", status=2).stderr, "a program that is not there")
     expect("missing" in bench.run("replay", status=2).stderr and "missing" in bench.run("replay", "x.schedule", status=2).stderr, "no schedule")
+
+
+@test
+def test_no_program(bench):
+    """What the kernel does not run is no failing run, whatever status was expected."""
+    junk = bench.folder / "junk"
+    junk.write_text("no program\n", encoding="utf-8")
+    junk.chmod(0o755)
+    for options in ([], ["--expect", 0]):
+        expect("cannot be run" in bench.run("explore", *options, "--", junk, status=2).stderr, f"{options}: it was run")
+
+
+@test
+def test_unwritten(bench):
+    """What was asked for and cannot be written is an error, though a run failed."""
+    program = bench.program("first_step")
+    for options in (["-q", "-o", "/dev/full"], ["-q", "-r", "/dev/full"], ["-q", "-o", "no/such/folder.schedule"]):
+        expect("cannot write" in bench.run("explore", "--no-checks", *options, "--", program, status=2).stderr, f"{options}: nothing is said")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for options in ([], ["--json"]):
+            done = subprocess.run([bench.portent, "explore", "--no-checks", *options, "--", str(program)], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+            expect(done.returncode == 2 and "cannot write" in done.stderr, f"{options}: {done.returncode} {done.stderr}")
+
+
+@test
+def test_words(bench):
+    """One thread waits, two wait; a schedule is told to its end; no line is longer than the terminal, but what is to be copied and the summary."""
+    for way, said in ((1, "deadlock of main and worker"), (2, "nobody can go on (a lost wake-up?): main waits for ever")):
+        done = bench.run("explore", "--no-checks", "--expect", 0, "-n", 300, "-o", "words.schedule", "-r", "words.json", "--", bench.program("stands", f"-DWAY={way}"), "an arg", status=1)
+        expect(said in done.stdout and re.search(r"\n    portent replay words.schedule -- \S+ 'an arg'\n", done.stdout), done.stdout)
+        expect(not re.search(r"to ends|runs ends|waits at .*, locks|is woken by .* has", done.stdout), done.stdout)
+        lines = [line for line in done.stdout.splitlines() if len(line) > 80 and "portent replay" not in line and "SUMMARY" not in line]
+        expect(not lines, f"long lines: {lines}")
+        shown = bench.run("report", "words.json", status=0).stdout
+        expect(said in shown and "'an arg'" in shown, shown)
+        expect(said in bench.run("report", "--sarif", "words.json", status=0).stdout, "SARIF says something else")
+        for form in ("--shiviz", "--perfetto"):
+            expect("does not show the schedules" in bench.run("report", form, "words.json", status=0).stderr, f"{form}: nothing is said")
 
 
 @test
