@@ -3,6 +3,8 @@
  * and tells which one fails. Standard output carries the report; what the program prints is kept aside. The cost is
  * that of the runs, one after the other or on several processors (--jobs).
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +109,9 @@ static const struct pt_option options_table[] = {
 static bool set_number(const char *name, const char *argument, uint64_t most, uint64_t *ret_number)
 {
     char *end;
+    errno = 0;
     uint64_t number = strtoull(argument, &end, 10);
-    if (!*argument || *end || argument[0] == '-' || number > most) {
+    if (!isdigit((unsigned char)argument[0]) || *end || errno || number > most) {
         pt_diag_usage("explore", "--%s takes a number from 0 to %llu, not '%s'", name, (unsigned long long)most,
                       argument);
         return false;
@@ -238,6 +241,12 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
                       request->delay);
         return false;
     }
+    const char *const paths[] = {request->schedule_path, request->result_path};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i] && strcmp(paths[i], "--") == 0) {
+            pt_diag_usage("explore", "-%c takes the name of a file", "or"[i]);
+            return false;
+        }
     if (request->preemptions != UINT32_MAX && !exhaustive) {
         pt_diag_usage("explore", "--preemptions bounds '--strategy exhaustive' alone");
         return false;

@@ -2,8 +2,6 @@
  * portent replay: a run that `explore` wrote down, again. Input, output and error are the program's. Guarantee: it says
  * that the run was the same only if every stretch ended at the place that the file names. The cost is one run.
  */
-#include <errno.h>
-#include <signal.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/whatis.h"
+#include "cli/explore/debug.h"
 #include "cli/explore/recorded.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
@@ -31,10 +30,13 @@ static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
                         "check the run against the properties of this file (default: that of the property that the "
                         "schedule violates); may be repeated"},
-    [OPT_GDB] = {"gdb", 0, NULL, NULL,
-                 "start it under gdb, with the schedule in force, and stop at the last switch between threads"},
+    [OPT_GDB] =
+        {"gdb", 0, NULL, NULL,
+         "start it under gdb, with the schedule in force, and stop at the last switch between threads and where "
+         "nobody can go on"},
     [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
-    [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL, "end it after this time (default: 60s; all: never)"},
+    [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL,
+                     "end it after this time (default: 60s; all: never); with --gdb interrupt it"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write what happened to this file"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "say nothing: the exit status tells"},
     {0},
@@ -44,7 +46,7 @@ struct replay {
     const char *path, *result_path, *gdb_script;
     const char *const *arguments;
     uint64_t timeout;
-    bool quiet, gdb;
+    bool quiet, gdb, timeout_given;
     struct pt_explore_schedule schedule;
     struct pt_explore_places places;
     struct pt_explore_crew *crew;
@@ -72,6 +74,41 @@ static enum pt_status load(struct replay *r, const char *path, struct pt_err *er
     if (status != PT_OK)
         pt_whatis_mend(path, PT_FILE_SCHEDULE, err);
     return status;
+}
+
+/* Whether the schedule is of another program, or of other arguments: true and words. It may fit all the same. */
+static bool put_other(const struct replay *r, struct pt_buf *buf)
+{
+    const struct pt_explore_schedule *s = &r->schedule;
+    uint32_t count = 0;
+    char *real = realpath(r->path, NULL);
+    bool same = !s->program_count || strcmp(s->program[0], r->arguments[0]) == 0 ||
+                (real && s->path && strcmp(real, s->path) == 0);
+    free(real);
+    while (r->arguments[count])
+        count++;
+    bool arguments = s->program_count && count != s->program_count;
+    for (uint32_t i = 1; i < count && i < s->program_count; i++)
+        arguments |= strcmp(s->program[i], r->arguments[i]) != 0;
+    if (same && !arguments)
+        return false;
+    pt_buf_printf(buf, "the schedule is of %s:", same ? "other arguments" : "another program");
+    for (uint32_t i = 0; i < s->program_count; i++)
+        pt_buf_printf(buf, " %s", s->program[i]);
+    return true;
+}
+
+static void say_other(const struct replay *r)
+{
+    struct pt_buf text, clean;
+    pt_buf_init(&text);
+    pt_buf_init(&clean);
+    if (!r->quiet && put_other(r, &text)) {
+        pt_style_clean(&clean, text.text, text.len);
+        fprintf(stderr, "portent replay: %s\n", clean.text);
+    }
+    pt_buf_release(&text);
+    pt_buf_release(&clean);
 }
 
 /* Those of the command line; else that which the schedule violates, where its file can be read. */
@@ -122,80 +159,18 @@ static uint64_t last_switch(const struct pt_explore_schedule *schedule)
     return step;
 }
 
-/* gdb with what has to come before the program's own arguments; the caller frees it. */
-static const char **gdb_command(const struct replay *r, const char *file, const char *options)
+static enum pt_status debug(struct replay *r, bool *ret_diverged, struct pt_err *err)
 {
-    const char *const fixed[] = {"gdb",
-                                 "-q",
-                                 "-ex",
-                                 file,
-                                 "-ex",
-                                 options,
-                                 "-ex",
-                                 "set disable-randomization on",
-                                 "-ex",
-                                 "set breakpoint pending on",
-                                 "-ex",
-                                 "break __portent_explore_stop",
-                                 r->gdb_script ? "-x" : "-ex",
-                                 r->gdb_script ? r->gdb_script : "echo",
-                                 "-ex",
-                                 "run",
-                                 "--args",
-                                 r->path};
-    size_t own = sizeof fixed / sizeof *fixed, count = 0;
-    while (r->arguments[count])
-        count++;
-    const char **command = pt_xcalloc(own + count + 1, sizeof *command);
-    memcpy(command, fixed, sizeof fixed);
-    for (size_t i = 1; i < count; i++)
-        command[own + i - 1] = r->arguments[i];
-    return command;
-}
-
-static enum pt_status wait_for_gdb(const char **command, struct pt_err *err)
-{
-    int end = 0;
-    signal(SIGINT, SIG_IGN); /* Ctrl-C is gdb's */
-    pid_t process = fork();
-    if (process == 0) {
-        signal(SIGINT, SIG_DFL);
-        execvp("gdb", (char *const *)(uintptr_t)command);
-        _exit(127);
-    }
-    while (process > 0 && waitpid(process, &end, 0) < 0 && errno == EINTR)
-        ;
-    if (process < 0 || (WIFEXITED(end) && WEXITSTATUS(end) == 127))
-        return pt_err_set(err, PT_EIO, "gdb cannot be started");
-    return PT_OK;
-}
-
-/* The memory file is ours: we wait for gdb, whose terminal it is. */
-static enum pt_status debug(struct replay *r, struct pt_err *err)
-{
-    struct pt_explore_plan plan;
-    struct pt_explore_program *program;
-    struct pt_buf file, options;
-    prepare(r, &plan);
-    struct pt_explore_setup setup = setup_of(r);
-    enum pt_status status = pt_explore_program_new(&setup, &program, err);
-    if (status != PT_OK)
-        return status;
-    plan.input.wishes |= PT_EXPLORE_PATIENT;
-    plan.input.stop_at = last_switch(&r->schedule);
-    pt_explore_places_write(&r->places, pt_explore_program_file(program));
-    pt_buf_init(&file);
-    pt_buf_init(&options);
-    pt_buf_puts(&file, "set environment " PT_EXPLORE_ENV " ");
-    pt_explore_program_lend(program, &plan, &file);
-    pt_buf_printf(&options, "set environment %s %s", PT_OPTIONS_ENV, r->options.text);
-    const char **command = gdb_command(r, file.text, options.text);
-    status = wait_for_gdb(command, err);
-    free(command);
-    pt_buf_release(&file);
-    pt_buf_release(&options);
-    pt_explore_program_free(program);
-    return status;
+    enum { SECONDS = 10 };
+    struct pt_explore_setup setup;
+    struct pt_explore_debugging debugging = {
+        .schedule = &r->schedule, .setup = &setup, .places = &r->places, .script = r->gdb_script};
+    prepare(r, &debugging.plan);
+    setup = setup_of(r);
+    debugging.plan.input.stop_at = last_switch(&r->schedule);
+    if (r->timeout_given || asks_for(r, "timeout"))
+        debugging.patience = r->timeout_given ? r->timeout : SECONDS * UINT64_C(1000000000);
+    return pt_explore_debug(&debugging, ret_diverged, err);
 }
 
 static enum pt_status play(struct replay *r, struct pt_err *err)
@@ -267,17 +242,24 @@ static bool is_same(const struct replay *r)
     return r->stretch == r->schedule.stretch_count;
 }
 
+static void say_divergence(const struct replay *r)
+{
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_explore_put_divergence(&r->schedule, &r->outcome, &r->places, r->stretch, r->step, &text);
+    fprintf(stderr, "portent replay: %s; it went on by itself: %s\n", text.text, r->end);
+    pt_buf_release(&text);
+}
+
 static void say(const struct replay *r)
 {
     if (is_same(r))
-        fprintf(stderr, "portent replay: the same run, %s%s: %s\n",
-                r->ended_so ? "with the same end" : "but another end", r->same_values ? "" : " (and other values)",
-                r->end);
+        fprintf(
+            stderr, "portent replay: the same run, %s%s: %s\n", r->ended_so ? "with the same end" : "but another end",
+            r->same_values ? "" : " (it read other values somewhere, perhaps addresses, which follow the environment)",
+            r->end);
     else
-        fprintf(stderr,
-                "portent replay: the run diverged at step %" PRIu64 ", in stretch %" PRIu32
-                " of the schedule (%s), and went on by itself: %s\n",
-                r->step, r->stretch + 1, r->schedule.points[r->stretch], r->end);
+        say_divergence(r);
 }
 
 /* As `check` does. */
@@ -327,6 +309,7 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
             r->result_path = argument;
         if (parsed->options[i].index == OPT_GDB_SCRIPT)
             r->gdb_script = argument;
+        r->timeout_given |= parsed->options[i].index == OPT_TIMEOUT;
         r->quiet |= parsed->options[i].index == OPT_QUIET;
         r->gdb |= parsed->options[i].index == OPT_GDB;
     }
@@ -346,6 +329,7 @@ static int run(const struct pt_parsed *parsed)
     struct replay r = {.timeout = UINT64_C(60000000000)};
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
+    bool diverged = false;
     if (!set_options(&r, parsed))
         return exit_status;
     char *program = pt_launch_find(parsed->operands[1], &exit_status, &err);
@@ -359,13 +343,14 @@ static int run(const struct pt_parsed *parsed)
     memcpy(arguments, parsed->operands + 1, (parsed->operand_count - 1) * sizeof *arguments);
     r.path = program;
     r.arguments = arguments;
+    say_other(&r);
     pt_explore_places_init(&r.places);
     pt_buf_init(&r.options);
     pt_analyse_init(&r.analyse, 1, 1, "recording");
     if (!r.gdb)
         status = load_properties(&r, parsed, &err);
     if (status == PT_OK)
-        status = r.gdb ? debug(&r, &err) : play(&r, &err);
+        status = r.gdb ? debug(&r, &diverged, &err) : play(&r, &err);
     if (status == PT_OK && !r.gdb) {
         judge(&r);
         if (!r.quiet) {
@@ -374,7 +359,7 @@ static int run(const struct pt_parsed *parsed)
         }
         status = write_result(&r, &err);
     }
-    exit_status = PT_EXIT_HOLDS;
+    exit_status = diverged ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
     if (!r.gdb)
         exit_status = !is_same(&r) ? PT_EXIT_UNKNOWN : r.ended_so ? PT_EXIT_VIOLATED : PT_EXIT_HOLDS;
     if (status != PT_OK) {
@@ -404,9 +389,11 @@ const struct pt_command pt_command_replay = {
         "Runs PROGRAM under the schedule of a file that 'portent explore -o' wrote. Input and output are the "
         "program's. Says on standard error whether it was the same run with the same end, or where it became another "
         "one, because the program or its input has changed.\n\n"
-        "Exit status: with --gdb 0; else 1 it failed as the schedule says, 0 the same run ended otherwise, 3 it became "
-        "another run, 2 bad "
-        "usage or input.",
+        "With --gdb it stops at the last switch between threads, and again where nobody can go on, with all threads "
+        "where "
+        "they wait and a sentence that says for what.\n\n"
+        "Exit status: 1 it failed as the schedule says, 0 the same run ended otherwise, or --gdb, 3 it became another "
+        "run, 2 bad usage or input, or the program cannot be controlled.",
     .options = options_table,
     .run = run,
 };

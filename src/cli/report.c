@@ -131,6 +131,18 @@ static enum pt_status load_all(const struct request *request, struct pt_loaded *
     return status;
 }
 
+/* They have no events in an order, which is what these draw. */
+static void warn_of_schedules(const struct request *request, const struct pt_loaded *loaded)
+{
+    struct pt_err warning;
+    if (!loaded->result.explored ||
+        (strcmp(request->format->name, "shiviz") != 0 && strcmp(request->format->name, "perfetto") != 0))
+        return;
+    (void)pt_err_set(&warning, PT_OK, "--%s does not show the schedules that 'explore' found: --html and text do",
+                     request->format->name);
+    pt_diag_warning(&warning);
+}
+
 static enum pt_status from_result(const struct request *request, const struct pt_report_context *context,
                                   struct pt_buf *buf, struct pt_err *err)
 {
@@ -140,6 +152,7 @@ static enum pt_status from_result(const struct request *request, const struct pt
     enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
         pt_source_roots_record(request->roots, loaded->result.source_roots);
+        warn_of_schedules(request, loaded);
         request->format->from_result(loaded, context, buf);
         pt_loaded_free(loaded);
     }
@@ -263,11 +276,11 @@ const struct pt_command pt_command_report = {
     .name = "report",
     .summary = "show a result or a trace: page, SARIF, JUnit, Perfetto, ShiViz",
     .usages = usages,
-    .about =
-        "Turns a result (what 'check --json', 'run -r' and 'model --json' write) or a trace into a report; without "
-        "a format, into the text that these commands print. Several results become one, in which the same "
-        "violation stands once with a count.\n\n"
-        "Exit status: 0 written, 2 bad usage or input.",
+    .about = "Turns a result (what 'check --json', 'run -r', 'explore -r' and 'model --json' write) or a trace into a "
+             "report; without "
+             "a format, into the text that these commands print. Several results become one, in which the same "
+             "violation stands once with a count.\n\n"
+             "Exit status: 0 written, 2 bad usage or input.",
     .options = options_table,
     .run = run,
 };

@@ -64,7 +64,12 @@
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
 enum { PT_EXPLORE_VERSION = 2 };
-enum { PT_EXPLORE_THREADS = 256, PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64, PT_EXPLORE_NAME = 32 };
+enum {
+    PT_EXPLORE_THREADS = 256,
+    PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
+    PT_EXPLORE_NAME = 32,
+    PT_EXPLORE_SAYS = 1024
+};
 #define PT_EXPLORE_QUIT    UINT32_MAX /* of `command` */
 #define PT_EXPLORE_NO_SLOT UINT32_MAX
 
@@ -88,6 +93,11 @@ struct pt_explore {
     _Atomic uint32_t server;                   /* process of the fork server; 0: it has not begun */
     _Alignas(64) _Atomic uint32_t place_count; /* release by the program, acquire by the tool */
     _Atomic uint32_t text_bytes;
+    /* Stops for a debugger (PT_EXPLORE_PATIENT): the program counts one and waits, the tool writes what there is to say
+     * and sets `told` to the same number. */
+    _Alignas(64) _Atomic uint32_t stops; /* futex: the program's */
+    _Atomic uint32_t told;               /* futex: the tool's */
+    char says[PT_EXPLORE_SAYS];          /* NUL-terminated */
 };
 #define PT_EXPLORE_RETURNED UINT32_MAX /* of `wait_status` */
 
@@ -121,10 +131,12 @@ enum pt_explore_wish {
     PT_EXPLORE_STRICT = 4,    /* where the prefix cannot be followed the run ends (DIVERGED); else it goes on freely */
     PT_EXPLORE_REAL_TIME = 8, /* no virtual clock: sleeps sleep, clocks tell the time */
     PT_EXPLORE_PINS = 16,     /* once there are two threads, all run on processor `processor` */
-    PT_EXPLORE_PATIENT = 32,  /* nobody takes the turn from a thread that sleeps in the kernel with it (gdb) */
-    PT_EXPLORE_SLEEPS = 64,   /* `sleep` holds, from the end of the prefix on */
-    PT_EXPLORE_EXACT = 128, /* a thread is not among `yields` only because it is about to yield: it need not let others
-                               go first */
+    PT_EXPLORE_PATIENT = 32, /* under a debugger: nobody takes the turn from a thread that sleeps in the kernel with it;
+                                before step `stop_at`, where the prefix cannot be followed, and before the run is ended
+                                because nobody can go on, __portent_explore_stop() is called */
+    PT_EXPLORE_SLEEPS = 64,  /* `sleep` holds, from the end of the prefix on */
+    PT_EXPLORE_EXACT = 128,  /* a thread is not among `yields` only because it is about to yield: it need not let others
+                                go first */
 };
 
 struct pt_explore_stretch {
@@ -151,7 +163,7 @@ struct pt_explore_input {
     uint64_t step_limit; /* more steps end the run (LIMIT); 0: none */
     uint32_t spurious;   /* how many wake-ups without a cause there may be */
     uint32_t spin_limit; /* steps that threads may spin while nobody else can go on, before they are stuck; 0: 10,000 */
-    uint64_t stop_at;    /* before this step (from 1 on) __portent_explore_stop() is called, for a debugger; 0: never */
+    uint64_t stop_at;    /* of PATIENT: a step, from 1 on; 0: none */
     uint32_t processor;
     uint32_t batch; /* of portent_explore_body: so many runs, with seed, seed + 1, ..., before it asks again; 0 is 1 */
     struct pt_explore_set sleep; /* threads that need not be taken before something that depends on what they are about
@@ -222,10 +234,12 @@ struct pt_explore_place {
     X(FUTEX_WAKE, "wakes", 1, 1, 0)                                                                                    \
     X(SLEEP, "sleeps", 0, 0, 0) /* the step begins when the time is over */                                            \
     X(YIELD, "yields", 0, 0, 0)                                                                                        \
-    X(DESCRIPTOR, "uses", 1, 1, 1)      /* pipe, socket, eventfd ...: object the descriptor; ready, as poll says */    \
-    X(FOREIGN, "returns from", 0, 0, 0) /* a call that blocked in the kernel without the turn */                       \
-    X(SEND, "sends", 1, 1, 0)     /* a signal to a thread's slot, or PT_EXPLORE_NO_SLOT; other: 1, it is cancelled */  \
-    X(HANDLE, "handles", 1, 1, 0) /* a signal; object: its own slot */                                                 \
+    X(DESCRIPTOR, "uses a descriptor", 1, 1,                                                                           \
+      1) /* pipe, socket, eventfd ...: object the descriptor; ready, as poll says */                                   \
+    X(FOREIGN, "returns from a call", 0, 0, 0) /* a call that blocked in the kernel without the turn */                \
+    X(SEND, "sends a signal to", 1, 1,                                                                                 \
+      0) /* a signal to a thread's slot, or PT_EXPLORE_NO_SLOT; other: 1, it is cancelled */                           \
+    X(HANDLE, "handles a signal", 1, 1, 0)             /* a signal; object: its own slot */                            \
     X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
     X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
     X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */

@@ -475,6 +475,29 @@ void pt_explore_program_lend(struct pt_explore_program *p, const struct pt_explo
     pt_buf_printf(ret_value, "/proc/%ld/fd/%d", (long)getpid(), p->file_fd);
 }
 
+bool pt_explore_program_asks(struct pt_explore_program *p, uint64_t ns)
+{
+    uint32_t stops = atomic_load(&p->file->stops);
+    if (stops == atomic_load(&p->file->told))
+        futex_wait(&p->file->stops, stops, ns);
+    return atomic_load(&p->file->stops) != atomic_load(&p->file->told);
+}
+
+void pt_explore_program_tell(struct pt_explore_program *p, const char *text)
+{
+    snprintf(p->file->says, sizeof p->file->says, "%s", text);
+    atomic_store(&p->file->told, atomic_load(&p->file->stops));
+    futex_wake(&p->file->told);
+}
+
+uint32_t pt_explore_program_look(struct pt_explore_program *p, const struct pt_explore_plan *plan,
+                                 struct pt_explore_outcome *ret_outcome)
+{
+    *ret_outcome = (struct pt_explore_outcome){0};
+    read_outcome(p, plan, 1, ret_outcome);
+    return atomic_load(&p->file->server);
+}
+
 enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,
                                         bool *ret_timed_out, char **ret_output, struct pt_err *err)
 {

@@ -37,6 +37,12 @@ enum pt_status pt_explore_program_run(struct pt_explore_program *program, const 
  * `ret_value` in PT_EXPLORE_ENV, as long as this process lives. */
 void pt_explore_program_lend(struct pt_explore_program *program, const struct pt_explore_plan *plan,
                              struct pt_buf *ret_value);
+/* Of that process: whether it is about to stop for a debugger, and waits to be told why; looks for at most `ns`. */
+bool pt_explore_program_asks(struct pt_explore_program *program, uint64_t ns);
+void pt_explore_program_tell(struct pt_explore_program *program, const char *text);
+/* What it has done so far, and its number; 0: it was never under control. */
+uint32_t pt_explore_program_look(struct pt_explore_program *program, const struct pt_explore_plan *plan,
+                                 struct pt_explore_outcome *ret_outcome);
 /* One run without any control, as `wait_status`; `*ret_output` (may be NULL) as in an outcome, the caller frees it. */
 enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,
                                         bool *ret_timed_out, char **ret_output, struct pt_err *err) PT_WARN_UNUSED;

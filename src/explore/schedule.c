@@ -92,6 +92,11 @@ void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, cons
         put_quoted(buf, head->program[i]);
         pt_buf_puts(buf, "\n");
     }
+    if (head->path) {
+        pt_buf_puts(buf, "path ");
+        put_quoted(buf, head->path);
+        pt_buf_puts(buf, "\n");
+    }
     pt_buf_puts(buf, "ends ");
     put_rest(buf, head->ends);
     pt_buf_puts(buf, "\n");
@@ -120,7 +125,8 @@ void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, cons
 struct reader {
     const char *at, *end; /* of the line */
     struct pt_explore_schedule *schedule;
-    size_t shared_cap, variable_cap, stretch_cap, key_cap, point_cap;
+    size_t shared_cap, variable_cap, stretch_cap, key_cap, point_cap, program_cap;
+    const char *problem; /* of the line; NULL: none in particular */
     uint32_t variable_count, key_count, point_count;
     bool ended;
 };
@@ -129,6 +135,12 @@ static void skip_spaces(struct reader *r)
 {
     while (r->at < r->end && *r->at == ' ')
         r->at++;
+}
+
+static bool is_over(struct reader *r)
+{
+    skip_spaces(r);
+    return r->at == r->end;
 }
 
 static bool word_is(struct reader *r, const char *word)
@@ -160,6 +172,76 @@ static bool read_number(struct reader *r, unsigned base, uint64_t most, uint64_t
 static const char *read_rest(struct reader *r)
 {
     return pt_arena_strndup(&r->schedule->arena, r->at, (size_t)(r->end - r->at));
+}
+
+/* What put_quoted wrote; NULL: it is none, or the line goes on behind it. */
+static const char *read_quoted(struct reader *r)
+{
+    struct pt_buf text;
+    const char *word = NULL;
+    if (r->at == r->end || *r->at != '"')
+        return NULL;
+    pt_buf_init(&text);
+    for (r->at++; r->at < r->end && *r->at != '"'; r->at++) {
+        unsigned char byte = (unsigned char)*r->at;
+        if (byte == '\\' && r->end - r->at > 3 && r->at[1] >= '0' && r->at[1] <= '3') {
+            byte = (unsigned char)((r->at[1] - '0') << 6 | (r->at[2] & 7) << 3 | (r->at[3] & 7));
+            r->at += 3;
+        } else if (byte == '\\' && r->end - r->at > 1) {
+            byte = (unsigned char)*++r->at;
+        }
+        if (!byte)
+            break; /* no argument has one */
+        pt_buf_add(&text, (const char *)&byte, 1);
+    }
+    if (r->at + 1 == r->end && *r->at == '"')
+        word = pt_arena_strndup(&r->schedule->arena, text.len ? text.text : "", text.len);
+    pt_buf_release(&text);
+    return word;
+}
+
+static bool read_program(struct reader *r)
+{
+    struct pt_explore_schedule *s = r->schedule;
+    const char *word = read_quoted(r);
+    r->problem = "a word in quotes is missing, or not the last of its line";
+    if (!word)
+        return false;
+    PT_PUSH(s->program, s->program_count, r->program_cap, word);
+    return true;
+}
+
+/* One of the failures, with its number, key or name. */
+static bool read_end(struct reader *r)
+{
+    const char *from = r->at;
+    uint64_t number;
+    unsigned kind = PT_EXPLORE_FAILS_NONE + 1;
+    r->schedule->ends = read_rest(r);
+    while (kind < PT_EXPLORE_FAILURE_COUNT && !word_is(r, pt_explore_failure_words[kind]))
+        kind++;
+    r->problem =
+        "not a way in which a run fails: signal, status, deadlock, stuck, livelock, timeout, race, lifetime or "
+        "property";
+    switch (kind) {
+    case PT_EXPLORE_FAILURE_COUNT:
+        r->at = from;
+        return false;
+    case PT_EXPLORE_FAILS_SIGNAL:
+    case PT_EXPLORE_FAILS_STATUS:
+        r->problem = "the number of a signal or status is missing";
+        return read_number(r, 10, 255, &number) && is_over(r);
+    case PT_EXPLORE_FAILS_RACE:
+    case PT_EXPLORE_FAILS_LIFETIME:
+        r->problem = "not the key of what was found";
+        return is_over(r) || (read_number(r, 16, UINT64_MAX, &number) && is_over(r));
+    case PT_EXPLORE_FAILS_PROPERTY:
+        r->problem = "the name of a property is missing";
+        return r->at < r->end;
+    default:
+        r->problem = "nothing comes behind this word";
+        return is_over(r);
+    }
 }
 
 static bool read_setting(struct reader *r)
@@ -238,20 +320,22 @@ static bool read_line(struct reader *r)
     if (word_is(r, "shared"))
         return read_shared(r);
     if (word_is(r, "setting"))
-        return read_setting(r);
+        return read_setting(r) && is_over(r);
     if (word_is(r, "values"))
-        return read_number(r, 16, UINT64_MAX, &r->schedule->values);
-    if (word_is(r, "ends")) {
-        r->schedule->ends = read_rest(r);
-        return true;
-    }
+        return read_number(r, 16, UINT64_MAX, &r->schedule->values) && is_over(r);
+    if (word_is(r, "ends"))
+        return read_end(r);
     if (word_is(r, "properties")) {
         r->schedule->properties = read_rest(r);
         return true;
     }
     if (word_is(r, "end"))
-        return r->ended = true;
-    return word_is(r, "program") || word_is(r, "argument") || word_is(r, "thread");
+        return r->ended = is_over(r);
+    if (word_is(r, "program") || word_is(r, "argument"))
+        return read_program(r);
+    if (word_is(r, "path"))
+        return (r->schedule->path = read_quoted(r)) != NULL;
+    return word_is(r, "thread");
 }
 
 enum pt_status pt_explore_schedule_read(const char *label, const char *text, size_t len,
@@ -273,9 +357,9 @@ enum pt_status pt_explore_schedule_read(const char *label, const char *text, siz
             status = pt_err_at(err, PT_EINPUT, label, 1, 1, "not a schedule: its first line is not '" FIRST_LINE "'");
         else if (!newline)
             break; /* the last line is not whole: "end" may have been more */
-        else if (!first && !read_line(&r))
-            status =
-                pt_err_at(err, PT_EINPUT, label, line, (uint32_t)(r.at - (text + at)) + 1, "not a line of a schedule");
+        else if (!first && (r.problem = NULL, !read_line(&r)))
+            status = pt_err_at(err, PT_EINPUT, label, line, (uint32_t)(r.at - (text + at)) + 1,
+                               "not a line of a schedule%s%s", r.problem ? ": " : "", r.problem ? r.problem : "");
         at = end + 1;
     }
     if (status == PT_OK && (!r.ended || text[len - 1] != '\n'))
@@ -290,6 +374,7 @@ enum pt_status pt_explore_schedule_read(const char *label, const char *text, siz
 
 void pt_explore_schedule_release(struct pt_explore_schedule *schedule)
 {
+    free(schedule->program);
     free(schedule->shared);
     free(schedule->variables);
     free(schedule->stretches);

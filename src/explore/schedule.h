@@ -8,6 +8,9 @@
 
 struct pt_explore_schedule {
     struct pt_arena arena;
+    const char *path;              /* the program's file, real and whole; NULL: not known */
+    const char **program;          /* as it was given, then its arguments */
+    uint32_t program_count;        /* 0: not known */
     const char *ends;              /* how the run ended, as written: "signal 6"; "" */
     struct pt_explore_input input; /* spurious, clock and clock_step, wishes and limits that matter; strategy FIRST */
     uint64_t *shared;              /* keys */
@@ -24,7 +27,8 @@ struct pt_explore_schedule {
 /* `ends`: one word or more, `comment`: what it is about, both without line ends; `threads`: names by slot, then NULL.
  */
 struct pt_explore_schedule_head {
-    const char *const *program;
+    const char *const *program; /* as given, then NULL */
+    const char *path;           /* its file, real and whole; NULL: not known */
     const char *ends, *comment;
     const char *const *threads;
     const char *properties; /* file, or NULL */

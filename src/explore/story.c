@@ -79,12 +79,13 @@ static const char *object_name(const struct pt_explore_names *names, enum pt_exp
                                const struct pt_explore_spot *spot, const char *const *threads, uint32_t thread_count)
 {
     if (pt_explore_space(kind) == PT_EXPLORE_SLOTS)
-        return object < thread_count && !is_own(kind) ? threads[object] : "";
-    if (spot->variable[0])
-        return spot->variable;
-    const char *name =
-        pt_explore_space(kind) == PT_EXPLORE_MEMORY && names->variable ? names->variable(names->context, object) : NULL;
-    return name ? name : "";
+        return object < thread_count && !is_own(kind) ? threads[object] : kind == PT_EXPLORE_SEND ? "the process" : "";
+    /* "*m" says less than the variable that m points to, where that has a name */
+    bool direct = spot->variable[0] && !strpbrk(spot->variable, "*>[");
+    const char *name = !direct && pt_explore_space(kind) == PT_EXPLORE_MEMORY && names->variable
+                           ? names->variable(names->context, object)
+                           : NULL;
+    return name ? name : spot->variable;
 }
 
 struct teller {
@@ -175,14 +176,27 @@ static const struct pt_explore_spot *failing_spot(const struct pt_explore_names 
     return pt_explore_spot(names->places, 0);
 }
 
-static void put_threads(const struct pt_explore_outcome *outcome, const char *const *threads, struct pt_buf *buf)
+/* "a", "a and b", "a, b and c"; returns how many: the circle, or all who wait. */
+static uint32_t put_threads(const struct pt_explore_outcome *outcome, const char *const *threads, struct pt_buf *buf)
 {
-    uint32_t circle[PT_EXPLORE_THREADS], count = pt_explore_circle(outcome, circle), told = 0;
-    for (uint32_t i = 0; i < count; i++)
-        pt_buf_printf(buf, "%s%s", told++ ? ", " : "", threads[circle[i]]);
-    for (uint32_t i = 0; i < outcome->thread_count && !count; i++)
+    uint32_t list[PT_EXPLORE_THREADS], count = pt_explore_circle(outcome, list);
+    for (uint32_t i = 0, circle = count; i < outcome->thread_count && !circle; i++)
         if (outcome->threads[i].state == PT_EXPLORE_BLOCKED)
-            pt_buf_printf(buf, "%s%s", told++ ? ", " : "", threads[i]);
+            list[count++] = i;
+    for (uint32_t i = 0; i < count; i++)
+        pt_buf_printf(buf, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", threads[list[i]]);
+    return count;
+}
+
+static bool waits_to_be_woken(const struct pt_explore_outcome *outcome)
+{
+    for (uint32_t i = 0; i < outcome->thread_count; i++) {
+        uint32_t kind = outcome->threads[i].kind;
+        if (outcome->threads[i].state == PT_EXPLORE_BLOCKED &&
+            (kind == PT_EXPLORE_WAKE || kind == PT_EXPLORE_FUTEX_WOKEN || kind == PT_EXPLORE_PAUSED))
+            return true;
+    }
+    return false;
 }
 
 static void put_what(const struct teller *t, const struct pt_explore_failure *failure, bool place, struct pt_buf *buf)
@@ -200,9 +214,8 @@ static void put_what(const struct teller *t, const struct pt_explore_failure *fa
         put_threads(t->outcome, t->threads, buf);
         return;
     case PT_EXPLORE_FAILS_STUCK:
-        pt_buf_puts(buf, "nobody can go on, and nobody is waited for in a circle (a lost wake-up?): ");
-        put_threads(t->outcome, t->threads, buf);
-        pt_buf_puts(buf, " waits for ever");
+        pt_buf_printf(buf, "nobody can go on%s: ", waits_to_be_woken(t->outcome) ? " (a lost wake-up?)" : "");
+        pt_buf_puts(buf, put_threads(t->outcome, t->threads, buf) == 1 ? " waits for ever" : " wait for ever");
         return;
     case PT_EXPLORE_FAILS_LIVELOCK:
         pt_buf_puts(buf, "livelock: those that can go on only spin");
@@ -253,6 +266,30 @@ struct pt_side *pt_explore_side(const struct pt_explore_names *names, const stru
     return side;
 }
 
+/* A thread that spins and was left where there is no place (sched_yield): what it did last that has one. */
+static struct pt_played_point tell_wait(const struct teller *t, uint32_t slot)
+{
+    const struct pt_explore_outcome *o = t->outcome;
+    struct pt_played_point point = tell_thread(t, slot);
+    bool spins = o->threads[slot].state == PT_EXPLORE_READY;
+    for (uint64_t i = o->steps ? o->step_count : 0; i-- > 0 && spins && !point.loc[0];)
+        if (o->steps[i].who == slot && o->steps[i].place)
+            point = tell_step(t, &o->steps[i]);
+    return point;
+}
+
+static const char *tell_owner(const struct teller *t, uint32_t owner)
+{
+    struct pt_buf text;
+    if (owner >= t->outcome->thread_count)
+        return "";
+    if (t->outcome->threads[owner].state != PT_EXPLORE_ENDED)
+        return t->threads[owner];
+    pt_buf_init(&text);
+    pt_buf_printf(&text, "%s (ended)", t->threads[owner]);
+    return keep(t->arena, &text);
+}
+
 static void tell_waits(const struct teller *t, struct pt_played *played)
 {
     const struct pt_explore_outcome *o = t->outcome;
@@ -263,10 +300,8 @@ static void tell_waits(const struct teller *t, struct pt_played *played)
         played->waits[played->wait_count++] = (struct pt_played_wait){
             .thread = i,
             .name = t->threads[i],
-            .point = tell_thread(t, i),
-            .owner = o->threads[i].owner < o->thread_count && o->threads[i].kind != PT_EXPLORE_JOIN
-                         ? t->threads[o->threads[i].owner]
-                         : ""};
+            .point = tell_wait(t, i),
+            .owner = o->threads[i].kind != PT_EXPLORE_JOIN ? tell_owner(t, o->threads[i].owner) : ""};
     }
 }
 

@@ -30,8 +30,9 @@ struct pt_played {
     const char *failure; /* "signal", "status", "deadlock", ...: one word */
     const char *what;    /* the same as a sentence without its stop */
     const char *found_by;
-    const char *file;   /* where the schedule was written, NULL: nowhere */
-    const char *output; /* the last that the run printed, NULL: nothing */
+    const char *file;           /* where the schedule was written, NULL: nowhere */
+    const char *const *program; /* the command that was explored, then NULL; NULL: not known */
+    const char *output;         /* the last that the run printed, NULL: nothing */
     uint64_t run, seed, steps, preemptions;
     int64_t number;             /* of the signal, or the status; -1: it is neither */
     bool reproduced;            /* the schedule was run again, and failed in the same way */

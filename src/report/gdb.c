@@ -121,8 +121,8 @@ static void add_stretches(struct script *script, const struct pt_played *played,
         const struct pt_played_wait *wait = &played->waits[i];
         struct pt_buf text;
         pt_buf_init(&text);
-        pt_buf_printf(&text, "%s, at the end: %s %s %s%s%s%s", name, wait->name, wait->point.op, wait->point.object,
-                      wait->owner[0] ? "; " : "", wait->owner, wait->owner[0] ? " has it" : "");
+        pt_buf_printf(&text, "%s, at the end: ", name);
+        pt_played_wait(wait, &text);
         add_note(script, wait->point.loc, pt_buf_take(&text));
     }
 }

@@ -163,7 +163,7 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
     for (uint32_t i = 0; i < loaded->block_count; i++)
         counts[block_outcome(&loaded->blocks[i])]++;
     pt_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
-    put_attribute(buf, "name", result->trace);
+    put_attribute(buf, "name", !result->trace[0] && result->program ? result->program[0] : result->trace);
     pt_buf_printf(buf,
                   " tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"%" PRIu32 "\" skipped=\"%" PRIu32
                   "\" time=\"%.6f\">\n",

@@ -31,6 +31,24 @@ static void put_point(const struct pt_played_point *point, struct pt_buf *buf)
                   point->object[0] ? " " : "", point->object);
 }
 
+/* Where it comes to a stop: "to a.c:10"; without a place "to its end", or what it does there. */
+static void put_goal(const struct pt_played_stretch *stretch, struct pt_buf *buf)
+{
+    const struct pt_played_point *next = &stretch->next;
+    if (next->loc[0])
+        pt_buf_printf(buf, "to %s", short_loc(next->loc));
+    else if (!next->op[0] || strcmp(next->op, "ends") == 0)
+        pt_buf_puts(buf, "to its end");
+    else
+        pt_buf_printf(buf, "until it %s%s%s", next->op, next->object[0] ? " " : "", next->object);
+}
+
+/* It does nothing but its last step. */
+static bool only_ends(const struct pt_played_stretch *stretch)
+{
+    return !stretch->next.op[0] && stretch->steps == 1 && strcmp(stretch->last.op, "ends") == 0;
+}
+
 static bool ran_before(const struct pt_played_stretch *stretches, uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++)
@@ -47,37 +65,99 @@ void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf)
         pt_buf_printf(buf, "%s%s ", i ? ", " : "", stretch->name);
         if (stretch->handles)
             pt_buf_puts(buf, "handles a signal and ");
-        if (last || !stretch->next.op[0])
-            pt_buf_puts(buf, last ? again ? "goes on" : "runs" : again ? "goes on to its end" : "runs to its end");
-        else
-            pt_buf_printf(buf, "%s to %s", again ? "goes on" : "runs",
-                          stretch->next.loc[0] ? short_loc(stretch->next.loc) : stretch->next.op);
+        if (again && only_ends(stretch) && !last) {
+            pt_buf_puts(buf, "ends");
+            continue;
+        }
+        pt_buf_printf(buf, "%s%s", again ? "goes on" : "runs", last ? "" : " ");
+        if (!last)
+            put_goal(stretch, buf);
     }
 }
 
-/* One stretch in a column. */
-static void put_cell(const struct pt_played_stretch *stretch, bool last, size_t columns, struct pt_buf *buf)
+/* A long name keeps its beginning and its end, where its number stands: "withdra..name#2". */
+static void put_name(const char *name, size_t columns, struct pt_buf *buf)
+{
+    size_t len = strlen(name), kept = columns - 2;
+    if (len <= columns)
+        pt_buf_puts(buf, name);
+    else
+        pt_buf_printf(buf, "%.*s..%s", (int)(kept - kept / 2), name, name + len - kept / 2);
+}
+
+/* One stretch in a column: lines of at most so many columns. */
+static void put_cell(const struct pt_played_stretch *stretch, bool last, bool counts, size_t columns,
+                     struct pt_buf *buf)
 {
     struct pt_buf text, clean;
     pt_buf_init(&text);
     pt_buf_init(&clean);
-    pt_buf_printf(&text, "%s: ", stretch->name);
+    put_name(stretch->name, columns / 2 - 2, &text);
+    pt_buf_puts(&text, ": ");
     if (last)
-        pt_buf_printf(&text, "goes on (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
-    else if (stretch->next.op[0])
+        pt_buf_puts(&text, "goes on");
+    else if (stretch->next.loc[0])
         pt_buf_puts(&text, "to "), put_point(&stretch->next, &text);
+    else if (only_ends(stretch))
+        pt_buf_puts(&text, "ends");
     else
-        pt_buf_puts(&text, "to its end");
+        put_goal(stretch, &text);
+    if (counts || last)
+        pt_buf_printf(&text, " (%" PRIu64 " step%s)", stretch->steps, pt_words_plural(stretch->steps));
     pt_style_clean(&clean, text.text, text.len);
-    pt_style_fit(buf, clean.text, columns, PT_CUT_END);
+    pt_style_wrap(buf, clean.text, 0, 4, (unsigned)columns);
     pt_buf_release(&text);
     pt_buf_release(&clean);
 }
 
+/* Two cells side by side; the mark stands before the first line. */
+static void put_row(const char *left, const char *right, bool marked, size_t columns, struct pt_buf *buf)
+{
+    for (bool first = true; *left || *right; first = false) {
+        size_t wide = strcspn(left, "\n"), other = strcspn(right, "\n");
+        struct pt_buf cell;
+        pt_buf_init(&cell);
+        pt_buf_add(&cell, left, wide);
+        pt_buf_puts(buf, marked && first ? "  >  " : "     ");
+        pt_style_fit(buf, wide ? cell.text : "", columns, PT_CUT_END);
+        pt_buf_puts(buf, other ? "| " : "|");
+        pt_buf_add(buf, right, other);
+        pt_buf_puts(buf, "\n");
+        pt_buf_release(&cell);
+        left += wide + (left[wide] == '\n');
+        right += other + (right[other] == '\n');
+    }
+}
+
+static bool is_alike(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->next.loc, b->next.loc) == 0 &&
+           strcmp(a->next.op, b->next.op) == 0;
+}
+
+static void put_rest_of(uint32_t shown, uint32_t all, const struct pt_style *style, struct pt_buf *buf)
+{
+    if (shown < all)
+        pt_words_paragraph(buf, style, 5, 5, "... %s %u more", shown < SHOWN ? "and so on," : "and", all - shown);
+}
+
+/* How many stretches are to be shown: where the rest goes round and round, as in a livelock, two turns of it. */
+static uint32_t shown_of(const struct pt_played_stretch *list, uint32_t count)
+{
+    enum { PERIOD = 4, TURNS = 8 };
+    for (uint32_t period = 1; period <= PERIOD && count > period * TURNS; period++) {
+        uint32_t from = count - 1; /* the last one is cut off */
+        while (from > period && is_alike(&list[from - 1], &list[from - 1 - period]))
+            from--;
+        if (count - from > period * TURNS)
+            return from + period < SHOWN ? from + period : SHOWN;
+    }
+    return count < SHOWN ? count : SHOWN;
+}
+
 static bool is_same(const struct pt_played_stretch *a, const struct pt_played_stretch *b)
 {
-    return a->steps == b->steps && strcmp(a->name, b->name) == 0 && strcmp(a->next.loc, b->next.loc) == 0 &&
-           strcmp(a->next.op, b->next.op) == 0;
+    return a->steps == b->steps && is_alike(a, b);
 }
 
 /* Both, a row each; `>` where the failing one is another one for the first time. */
@@ -90,37 +170,40 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
     pt_style_fit(buf, "A run that passed", columns, PT_CUT_END);
     pt_buf_puts(buf, "| ");
     pt_buf_puts(buf, "This run\n");
-    for (uint32_t i = 0; i < rows && i < SHOWN; i++) {
+    uint32_t shown = shown_of(played->stretches, played->stretch_count);
+    if (shown < played->passing_count && (shown = played->passing_count) > SHOWN)
+        shown = SHOWN;
+    for (uint32_t i = 0; i < shown; i++) {
         bool left = i < played->passing_count, right = i < played->stretch_count;
         bool differs = !left || !right || !is_same(&played->passing[i], &played->stretches[i]);
-        pt_buf_puts(buf, differs && !apart ? "  >  " : "     ");
-        apart |= differs;
+        /* else nobody sees in what */
+        bool counts = left && right && differs && is_alike(&played->passing[i], &played->stretches[i]);
+        struct pt_buf cells[2];
+        pt_buf_init(&cells[0]);
+        pt_buf_init(&cells[1]);
         if (left)
-            put_cell(&played->passing[i], i + 1 == played->passing_count, columns, buf);
-        else
-            pt_style_fit(buf, "", columns, PT_CUT_END);
-        pt_buf_puts(buf, "| ");
+            put_cell(&played->passing[i], i + 1 == played->passing_count, counts, columns, &cells[0]);
         if (right)
-            put_cell(&played->stretches[i], i + 1 == played->stretch_count, columns, buf);
-        while (buf->len && buf->text[buf->len - 1] == ' ')
-            buf->text[--buf->len] = '\0';
-        pt_buf_puts(buf, "\n");
+            put_cell(&played->stretches[i], i + 1 == played->stretch_count, counts, columns, &cells[1]);
+        put_row(left ? cells[0].text : "", right ? cells[1].text : "", differs && !apart, columns, buf);
+        apart |= differs;
+        pt_buf_release(&cells[0]);
+        pt_buf_release(&cells[1]);
     }
-    if (rows > SHOWN)
-        pt_words_paragraph(buf, style, 5, 5, "... and %u more", rows - SHOWN);
+    put_rest_of(shown, rows, style, buf);
 }
 
 static void put_alone(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
 {
-    for (uint32_t i = 0; i < played->stretch_count && i < SHOWN; i++) {
+    uint32_t shown = shown_of(played->stretches, played->stretch_count);
+    for (uint32_t i = 0; i < shown; i++) {
         struct pt_buf cell;
         pt_buf_init(&cell);
-        put_cell(&played->stretches[i], i + 1 == played->stretch_count, style->width - 4, &cell);
-        pt_words_paragraph(buf, style, 4, 6, "%s", cell.text);
+        put_cell(&played->stretches[i], i + 1 == played->stretch_count, false, 10000, &cell);
+        pt_words_paragraph(buf, style, 4, 6, "%.*s", (int)strcspn(cell.text, "\n"), cell.text);
         pt_buf_release(&cell);
     }
-    if (played->stretch_count > SHOWN)
-        pt_words_paragraph(buf, style, 4, 4, "... and %u more", played->stretch_count - SHOWN);
+    put_rest_of(shown, played->stretch_count, style, buf);
 }
 
 void pt_played_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
@@ -145,16 +228,48 @@ void pt_played_schedule(const struct pt_played *played, const struct pt_style *s
         pt_buf_puts(buf, "\n");
 }
 
+/* What is waited for before such a step (core/explore.h), where the object has a name, and where it has none. */
+static const struct {
+    const char *op, *named, *object, *unnamed;
+} wait_words[] = {
+    {"joins", "for the end of ", "", "for the end of a thread"},
+    {"locks", "to lock ", "", "to take a lock"},
+    {"locks for reading", "to lock ", " for reading", "to take a lock for reading"},
+    {"is woken by", "to be woken by ", "", "to be woken"},
+    {"takes", "to take ", "", "to take a semaphore"},
+    {"leaves", "for the others at ", "", "for the others at a barrier"},
+    {"calls once", "for the initialiser of ", "", "for an initialiser"},
+    {"goes on at", "to be woken at ", "", "to be woken at a futex"},
+    {"uses a descriptor", "for ", "", "for a descriptor"},
+    {"waits for a signal", "for a signal", "", "for a signal"},
+};
+
+void pt_played_wait(const struct pt_played_wait *wait, struct pt_buf *buf)
+{
+    const struct pt_played_point *point = &wait->point;
+    const char *place = point->loc[0] ? short_loc(point->loc) : point->function;
+    size_t i = 0, count = sizeof wait_words / sizeof *wait_words;
+    while (i < count && strcmp(wait_words[i].op, point->op) != 0)
+        i++;
+    /* in a livelock: it could go on, and gets nowhere */
+    pt_buf_printf(buf, "%s %s%s%s", wait->name, i < count ? "waits" : "spins", place[0] ? " at " : "", place);
+    if (i == count)
+        pt_buf_printf(buf, "%s %s%s%s", place[0] ? ", where it" : ": it", point->op, point->object[0] ? " " : "",
+                      point->object);
+    else if (point->object[0])
+        pt_buf_printf(buf, " %s%s%s", wait_words[i].named, point->object, wait_words[i].object);
+    else
+        pt_buf_printf(buf, " %s", wait_words[i].unnamed);
+    if (wait->owner[0])
+        pt_buf_printf(buf, ", which %s has", wait->owner);
+}
+
 static void put_waits(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
 {
     for (uint32_t i = 0; i < played->wait_count; i++) {
-        const struct pt_played_wait *wait = &played->waits[i];
         struct pt_buf line;
         pt_buf_init(&line);
-        pt_buf_printf(&line, "%s waits at ", wait->name);
-        put_point(&wait->point, &line);
-        if (wait->owner[0])
-            pt_buf_printf(&line, "; %s has it", wait->owner);
+        pt_played_wait(&played->waits[i], &line);
         pt_words_paragraph(buf, style, 2, 4, "%s", line.text);
         pt_buf_release(&line);
     }
@@ -173,12 +288,58 @@ static void put_output(const char *output, const struct pt_style *style, struct 
     pt_words_paragraph(buf, style, 2, 2, "It printed last:");
     while (*from) {
         size_t len = strcspn(from, "\n");
-        pt_buf_puts(buf, "    ");
-        pt_style_clean(buf, from, len);
-        pt_buf_puts(buf, "\n");
+        struct pt_buf line;
+        pt_buf_init(&line);
+        pt_style_clean(&line, from, len);
+        if (pt_style_columns(line.len ? line.text : "") > style->width - 4)
+            pt_style_wrap(buf, line.text, 4, 6, style->width);
+        else
+            pt_buf_printf(buf, "    %s\n", line.len ? line.text : "");
+        pt_buf_release(&line);
         from += len + (from[len] == '\n');
     }
     pt_buf_puts(buf, "\n");
+}
+
+/* As a shell takes it. */
+static void put_shell_word(const char *word, struct pt_buf *buf)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (*word && !word[strspn(word, plain)]) {
+        pt_buf_puts(buf, word);
+        return;
+    }
+    pt_buf_puts(buf, "'");
+    for (; *word; word++)
+        pt_buf_printf(buf, *word == '\'' ? "'\\''" : "%c", *word);
+    pt_buf_puts(buf, "'");
+}
+
+/* Not wrapped: it is to be copied. */
+static void put_command(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    struct pt_buf command;
+    pt_buf_init(&command);
+    pt_buf_puts(&command, "portent replay ");
+    put_shell_word(played->file, &command);
+    pt_buf_puts(&command, " --");
+    for (const char *const *word = played->program; word && *word; word++) {
+        pt_buf_puts(&command, " ");
+        put_shell_word(*word, &command);
+    }
+    if (!played->program)
+        pt_buf_puts(&command, " PROGRAM");
+    pt_words_paragraph(buf, style, 2, 4, "To see it again, with --gdb in the debugger:");
+    pt_buf_puts(buf, "    ");
+    pt_style_clean(buf, command.text, command.len);
+    pt_buf_puts(buf, "\n");
+    pt_buf_release(&command);
+}
+
+/* Strategies are words of their own; the first runs of `auto` have none. */
+static const char *by_words(const struct pt_played *played)
+{
+    return strcmp(played->found_by, "first") == 0 ? "the ordinary schedule" : played->found_by;
 }
 
 void pt_played_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
@@ -187,7 +348,7 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_words_paragraph(
-        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, played->found_by,
+        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, by_words(played),
         strcmp(played->found_by, "stress") == 0 ? "; without control: it may not fail again"
         : played->reproduced                    ? "; its schedule fails again each time it is run"
                              : "; seen once: its schedule did not fail in this way when it was run again");
@@ -201,13 +362,13 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     if (played->output)
         put_output(played->output, style, buf);
     if (played->file)
-        pt_words_paragraph(buf, style, 2, 4, "To see it again: portent replay %s -- PROGRAM", played->file);
+        put_command(played, style, buf);
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_buf_puts(buf, "SUMMARY: portent: ");
     pt_style_clean(buf, played->what, strlen(played->what));
     pt_buf_printf(buf, " (run %" PRIu64 ", ", played->run);
-    pt_style_clean(buf, played->found_by, strlen(played->found_by));
+    pt_style_clean(buf, by_words(played), strlen(by_words(played)));
     pt_buf_puts(buf, ")");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
     pt_buf_puts(buf, "\n");
@@ -249,11 +410,16 @@ static void waits_json(struct pt_json *json, const struct pt_played *played)
     pt_json_open(json, "waits", '[');
     for (uint32_t i = 0; i < played->wait_count; i++) {
         const struct pt_played_wait *wait = &played->waits[i];
+        struct pt_buf words;
         pt_json_open(json, NULL, '{');
         pt_json_uint(json, "thread", wait->thread);
         pt_json_string(json, "name", wait->name);
         point_json(json, "point", &wait->point);
         pt_json_string(json, "owner", wait->owner);
+        pt_buf_init(&words);
+        pt_played_wait(wait, &words);
+        pt_json_string(json, "words", words.text);
+        pt_buf_release(&words);
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');

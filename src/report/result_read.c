@@ -352,6 +352,12 @@ static void read_properties(struct reading *r, const struct pt_json_node *root, 
     size_t cap = 0;
     for (size_t i = 0; i < size && !r->failed; i++)
         read_property(r, pt_json_at(list, i), result, &cap);
+    for (uint32_t i = 0; i < result->count; i++)
+        for (uint32_t k = 0; k <= result->findings[i]->more_count; k++) {
+            struct pt_finding *one = k ? result->findings[i]->more[k - 1] : result->findings[i];
+            if (one->played)
+                one->played->program = result->program;
+        }
 }
 
 void pt_loaded_free(struct pt_loaded *loaded)

@@ -16,6 +16,7 @@
 #include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
+#include "report/played.h"
 #include "report/runs.h"
 #include "report/words.h"
 
@@ -185,6 +186,22 @@ static void put_check_words(const struct pt_finding *finding, struct pt_buf *buf
     pt_buf_puts(buf, ".");
 }
 
+/* A failing run of `explore`. */
+static void put_schedule_words(const struct pt_played *played, struct pt_buf *buf)
+{
+    pt_buf_printf(buf, "A run under another schedule failed: %s.", played->what);
+    if (played->stretch_count && played->stretch_count <= 12) {
+        pt_buf_puts(buf, " Schedule: ");
+        pt_played_sentence(played, buf);
+        pt_buf_puts(buf, ".");
+    }
+    for (uint32_t i = 0; i < played->wait_count; i++) {
+        pt_buf_puts(buf, i ? "; " : " At the end ");
+        pt_played_wait(&played->waits[i], buf);
+    }
+    pt_buf_puts(buf, played->wait_count ? "." : "");
+}
+
 static char *finding_words(const struct pt_finding *finding)
 {
     struct pt_buf buf;
@@ -193,6 +210,10 @@ static char *finding_words(const struct pt_finding *finding)
         put_check_words(finding, &buf);
         if (finding->times > 1)
             pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
+        return pt_buf_take(&buf);
+    }
+    if (finding->played) {
+        put_schedule_words(finding->played, &buf);
         return pt_buf_take(&buf);
     }
     pt_buf_printf(&buf, "%s '%s' %s.", pt_finding_sort(finding), finding->property,

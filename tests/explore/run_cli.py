@@ -283,7 +283,9 @@ def test_replay_input(bench):
 @test
 def test_replay_other_program(bench):
     schedule, _ = failing(bench)
-    expect("diverged" in bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr, "it does not say so")
+    said = bench.run("replay", schedule, "--", bench.program("valve"), status=3).stderr
+    expect("diverged" in said and "the schedule is of another program" in said, said)
+    expect("of other arguments" in bench.run("replay", schedule, "--", bench.program("input"), "x").stderr, "other arguments are not noticed")
 
 
 @test
@@ -292,7 +294,8 @@ def test_replay_bad_files(bench):
     lines, program = schedule.read_text(encoding="utf-8").splitlines(keepends=True), bench.program("input")
     bad = bench.folder / "bad.schedule"
     for content, said in (("".join(lines[:-1]), "cut off"), ("".join(lines)[:-1], "cut off"), ("", "cut off"), ("no schedule\n", "not a schedule"),
-                          ("".join(lines[:4]) + "run x 3\n" + "".join(lines[4:]), "bad.schedule:5"), ("".join(lines) + "run 0 1\n", "not a line")):
+                          ("".join(lines[:4]) + "run x 3\n" + "".join(lines[4:]), "bad.schedule:5"),
+                          ("".join(lines[:2]) + "ends purple\n" + "".join(lines[2:]), "bad.schedule:3:6"), ("".join(lines) + "run 0 1\n", "not a line")):
         bad.write_text(content, encoding="utf-8")
         done = bench.run("replay", bad, "--", program, status=2)
         expect(said in done.stderr, f"{said!r} is missing: {done.stderr}")
@@ -326,6 +329,48 @@ def test_gdb(bench):
         expect(done.returncode == 0 and "in __portent_explore_stop" in done.stdout and "Invalid" not in done.stderr, done.stdout + done.stderr)
 
 
+def debugged(bench, schedule, program, commands, *options):
+    return subprocess.run([bench.portent, "replay", "--gdb", *options, str(schedule), "--", str(program)], input=commands, cwd=bench.folder, capture_output=True,
+                          encoding="utf-8", timeout=120, check=False)
+
+
+@test
+def test_gdb_stands(bench):
+    """Where nobody can go on gdb stops once more: all threads are there, with the program's own frames, and a sentence says who waits for what."""
+    if not shutil.which("gdb"):
+        print("no gdb: replay --gdb is not tried")
+        return
+    for way, end, said, stands in ((1, "deadlock", r"deadlock of main and worker: main \(LWP \d+\) waits at stands.c:\d+ to lock .*, which worker has; "
+                                                    r"worker \(LWP \d+\) waits at stands.c:\d+ to lock .*, which main has\.", 2),
+                                   (2, "stuck", r"nobody can go on .*: main waits for ever: main \(LWP \d+\) waits at stands.c:\d+ to be woken by condition\.", 1),
+                                   (3, "livelock", r"livelock.*: main \(LWP \d+\) spins at stands.c:\d+, where it loads .*; worker \(LWP \d+\) spins", 2),
+                                   (4, "timeout", r"received signal SIGINT", 1)):
+        program, schedule = bench.program("stands", f"-DWAY={way}"), f"stands{way}.schedule"
+        bench.run("explore", "--no-checks", "--expect", 0, "--run-timeout", "1s", "-n", 300, "-o", schedule, "--", program, status=1)
+        expect(f"\nends {end}\n" in (bench.folder / schedule).read_text(encoding="utf-8"), f"way {way} is no {end}")
+        done = debugged(bench, schedule, program, "continue\nthread apply all bt\n" + ("kill\n" if way == 4 else "continue\n"), *(["--run-timeout", "2s"] if way == 4 else []))
+        told = f"way {way}: status {done.returncode}\n{done.stdout}{done.stderr}"
+        expect(done.returncode == 0 and "the first one after the last switch" in done.stdout and re.search(said, done.stdout), told)
+        expect(len(re.findall(r"in stand \(of_main=[^)]*\)|stand \(of_main", done.stdout.split("Thread apply")[-1])) >= stands, told)
+        expect(way == 4 or "exited with code 0175" in done.stdout, told)
+
+
+@test
+def test_gdb_other(bench):
+    """A program that the schedule is not of: it is said, with the place, and under gdb there is a stop where the run leaves the schedule."""
+    if not shutil.which("gdb"):
+        return
+    schedule, _ = failing(bench)
+    done = debugged(bench, schedule, bench.program("first_step"), "continue\n")
+    expect(done.returncode == 3 and "the schedule is of another program" in done.stderr and re.search(r"diverged at step \d+, in stretch \d+ .*: ", done.stderr),
+           f"{done.returncode}: {done.stdout}{done.stderr}")
+    done = debugged(bench, schedule, bench.program("ends"), "continue\n")
+    expect(done.returncode == 3 and "another run" in done.stderr, f"{done.returncode}: {done.stdout}{done.stderr}")
+    for other in ("/bin/true", bench.program("first_step", compiler="cc"), __file__):
+        done = debugged(bench, schedule, other, "")
+        expect(done.returncode == 2 and "error: " in done.stderr and "Starting program" not in done.stdout, f"{other}: {done.stdout}{done.stderr}")
+
+
 @test
 def test_broken_and_killed(bench):
     """A run that is killed breaks the property all the same: both are told, and it does not hold."""
@@ -353,11 +398,49 @@ def test_usage(bench):
     program = bench.program("valve")
     for options, said in ((["-n", "0"], "-n"), (["-n", "x"], "-n"), (["--strategy", "guess"], "strategy"), (["--jobs", "0"], "--jobs"),
                           (["--preemptions", "1"], "exhaustive"), (["--run-timeout", "soon"], "run-timeout"), (["--expect", "256"], "--expect"),
-                          (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
+                          (["--seed", "9" * 30], "--seed"), (["--seed", "+1"], "--seed"), (["-o"], "-o takes"), (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
         expect(said in bench.run("explore", *options, "--", program, status=2).stderr, f"{options}: {said!r} is not said")
     expect("missing" in bench.run("explore", status=2).stderr, "no program")
     expect("nowhere" in bench.run("explore", "--", "./nowhere", status=2).stderr, "a program that is not there")
     expect("missing" in bench.run("replay", status=2).stderr and "missing" in bench.run("replay", "x.schedule", status=2).stderr, "no schedule")
+
+
+@test
+def test_no_program(bench):
+    """What the kernel does not run is no failing run, whatever status was expected."""
+    junk = bench.folder / "junk"
+    junk.write_text("no program\n", encoding="utf-8")
+    junk.chmod(0o755)
+    for options in ([], ["--expect", 0]):
+        expect("cannot be run" in bench.run("explore", *options, "--", junk, status=2).stderr, f"{options}: it was run")
+
+
+@test
+def test_unwritten(bench):
+    """What was asked for and cannot be written is an error, though a run failed."""
+    program = bench.program("first_step")
+    for options in (["-q", "-o", "/dev/full"], ["-q", "-r", "/dev/full"], ["-q", "-o", "no/such/folder.schedule"]):
+        expect("cannot write" in bench.run("explore", "--no-checks", *options, "--", program, status=2).stderr, f"{options}: nothing is said")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for options in ([], ["--json"]):
+            done = subprocess.run([bench.portent, "explore", "--no-checks", *options, "--", str(program)], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+            expect(done.returncode == 2 and "cannot write" in done.stderr, f"{options}: {done.returncode} {done.stderr}")
+
+
+@test
+def test_words(bench):
+    """One thread waits, two wait; a schedule is told to its end; no line is longer than the terminal, but what is to be copied and the summary."""
+    for way, said in ((1, "deadlock of main and worker"), (2, "nobody can go on (a lost wake-up?): main waits for ever")):
+        done = bench.run("explore", "--no-checks", "--expect", 0, "-n", 300, "-o", "words.schedule", "-r", "words.json", "--", bench.program("stands", f"-DWAY={way}"), "an arg", status=1)
+        expect(said in done.stdout and re.search(r"\n    portent replay words.schedule -- \S+ 'an arg'\n", done.stdout), done.stdout)
+        expect(not re.search(r"to ends|runs ends|waits at .*, locks|is woken by .* has", done.stdout), done.stdout)
+        lines = [line for line in done.stdout.splitlines() if len(line) > 80 and "portent replay" not in line and "SUMMARY" not in line]
+        expect(not lines, f"long lines: {lines}")
+        shown = bench.run("report", "words.json", status=0).stdout
+        expect(said in shown and "'an arg'" in shown, shown)
+        expect(said in bench.run("report", "--sarif", "words.json", status=0).stdout, "SARIF says something else")
+        for form in ("--shiviz", "--perfetto"):
+            expect("does not show the schedules" in bench.run("report", form, "words.json", status=0).stderr, f"{form}: nothing is said")
 
 
 @test

@@ -326,7 +326,7 @@ def run_confirms_every_kind():
     """Also what the program itself predicts as it runs: nobody knows a run that leads there, but its places."""
     done = run(PORTENT, "run", "--races", "--deadlocks", "--lifetimes", "--confirm", "-r", "once.json", "--", "./kinds", "freed")
     same("exit status", done.returncode, FOUND)
-    contains(done.stderr, "NOT CONFIRMED 'races' (", "it was observed, so there is nothing to confirm", "CONFIRMED 'lifetimes' (",
+    contains(done.stderr, "OBSERVED 'races' (", "it happened in the run itself, so there is nothing to confirm", "CONFIRMED 'lifetimes' (",
              "the use after free was observed in this run", "SUMMARY: portent confirm: 1 of 1 predicted violation confirmed")
     done = run(PORTENT, "run", "--deadlocks", "--confirm", "-r", "once.json", "--", "./kinds", "cycle")
     same("exit status", done.returncode, FOUND)
@@ -335,8 +335,8 @@ def run_confirms_every_kind():
     contains(done.stderr, "CONFIRMED 'deadlocks' (", "the cycle was closed")
     write("each.prop", "property soon within 2 events: always eventually total == 100;\nproperty here at lock_mn: total == 100;")
     done = run(PORTENT, "run", "--confirm", "-s", "each.prop", "--", "./kinds", "cycle")
-    contains(done.stderr, "NOT CONFIRMED 'soon' (", "it is about the observed run alone", "NOT CONFIRMED 'here' (",
-             "it was observed, so there is nothing to confirm")
+    contains(done.stderr, "NOT CONFIRMED 'soon' (", "it is about the observed run alone", "OBSERVED 'here' (",
+             "it happened in the run itself, so there is nothing to confirm")
 
 
 @test
@@ -487,7 +487,7 @@ def says_when_there_is_nothing_to_do():
     run(PORTENT, "run", "-q", "-s", "seen.prop", "-r", "seen.json", "--", "./ways", "first")
     done = confirm("seen.json", "first")
     same("exit status", done.returncode, 0)
-    contains(done.stderr, "it was observed, so there is nothing to confirm")
+    contains(done.stderr, "it happened in the run itself, so there is nothing to confirm")
 
 
 def main():

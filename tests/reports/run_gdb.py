@@ -144,7 +144,7 @@ def schedules(program):
     script = program.script()
     named, others = program.at(script)
     assert {"one second", "two second"} <= named and not others, script
-    assert re.search(r"deadlock of .*, step 1 of \d+: ", script) and "has it" in script, script
+    assert re.search(r"deadlock of .*, step 1 of \d+: ", script) and f"at the end: one waits at a.c:{program.lines['one second']} to lock b, which two has" in script, script
     done = subprocess.run([program.portent, "replay", "--gdb", "--gdb-script", "steps.gdb", "bug.schedule", "--", "./a"], cwd=program.path, capture_output=True, text=True,
                           check=False, timeout=120, input="continue\n" * 12)
     stops = re.findall(r"hit Breakpoint \d+, .*a\.c:(\d+)\n.*\nportent: deadlock of ", done.stdout)

@@ -18,7 +18,7 @@ static void reads_what_was_written(void **state)
     struct pt_explore_outcome outcome = {.steps = steps, .step_count = 3, .taken = taken, .taken_count = 2};
     struct pt_explore_input input = {.spurious = 3, .wishes = PT_EXPLORE_LATE, .clock = 17, .spin_limit = 500};
     const char *const program[] = {"./a \"b\"\n", "--x", NULL}, *const threads[] = {"main", "wor\nker", NULL};
-    struct pt_explore_schedule_head head = {program, "signal 6", "what\nhappened", threads};
+    struct pt_explore_schedule_head head = {program, "/a folder/prog\033\"", "signal 6", "what\nhappened", threads};
     struct pt_buf text;
     struct pt_err err;
     (void)state;
@@ -30,6 +30,9 @@ static void reads_what_was_written(void **state)
     pt_explore_schedule_write(&head, &input, &outcome, &places, &text);
     assert_int_equal(pt_explore_schedule_read("a", text.text, text.len, &schedule, &err), PT_OK);
     assert_string_equal(schedule.ends, "signal 6");
+    assert_string_equal(schedule.path, head.path);
+    for (uint32_t i = 0; program[i]; i++)
+        assert_string_equal(i < schedule.program_count ? schedule.program[i] : "(missing)", program[i]);
     assert_int_equal(schedule.stretch_count, 2);
     assert_memory_equal(schedule.stretches, taken, sizeof taken);
     assert_int_equal(schedule.input.spurious, 3);
@@ -69,6 +72,14 @@ static void refuses_what_is_none(void **state)
                  {"portent-schedule 1\n# fine\nshared xyz\nend\n", 3},
                  {"portent-schedule 1\nsetting colour 1\nend\n", 2},
                  {"portent-schedule 1\nwalk 0 1\nend\n", 2},
+                 {"portent-schedule 1\nends purple\nend\n", 2},
+                 {"portent-schedule 1\nends signal\nend\n", 2},
+                 {"portent-schedule 1\nends deadlock 3\nend\n", 2},
+                 {"portent-schedule 1\nends property\nend\n", 2},
+                 {"portent-schedule 1\nprogram ./a\nend\n", 2},
+                 {"portent-schedule 1\nprogram \"a\\000\"\nend\n", 2},
+                 {"portent-schedule 1\npath \"a\nend\n", 2},
+                 {"portent-schedule 1\nvalues 12 34\nend\n", 2},
                  {"portent-schedule 1\nend\nrun 0 1\n", 3},
                  {"portent-schedule 1\nrun 0 1\n", 2}};
     struct pt_explore_schedule schedule;

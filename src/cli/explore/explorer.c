@@ -14,6 +14,7 @@
 
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/whatis.h"
 #include "cli/explore/recorded.h"
 #include "cli/explore/stress.h"
 #include "core/found.h"
@@ -88,6 +89,9 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
     bool timed_out = false;
     e->expected.checks = request->checks;
     e->expected.status = request->expected;
+    enum pt_file_kind kind = pt_whatis(request->path);
+    if (kind != PT_FILE_PROGRAM && kind != PT_FILE_SCRIPT && kind != PT_FILE_OBJECT)
+        return pt_err_set(err, PT_EIO, "'%s' cannot be run: it is neither a program nor a script", request->path);
     if (request->expects)
         return PT_OK;
     plain.options = getenv(PT_OPTIONS_ENV);
@@ -99,7 +103,7 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
     e->expected.killed = !timed_out && WIFSIGNALED((int)status);
     if (!timed_out && !e->expected.killed)
         e->expected.status = WEXITSTATUS((int)status);
-    if (!request->quiet)
+    if (!request->quiet && !pt_interrupted())
         say_ordinary(&e->expected, timed_out, (int)status);
     return PT_OK;
 }
@@ -255,6 +259,7 @@ static enum pt_status do_round(struct pt_explorer *e, struct pt_explore_plan *pl
     uint32_t fresh = 0, runs = count;
     enum pt_status status = PT_OK;
     if (e->shared != e->places.shared_count) {
+        pt_explore_passed_release(&e->passed); /* they have other steps than those from now on: nothing to compare */
         pt_explorer_predict_anew(e);
         pt_explore_ahead_clear(&e->ahead);
     }
@@ -336,10 +341,10 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
                                          .interrupted = pt_interrupted};
     make_base(e);
     e->tactic = make_tactic(e);
+    pt_interrupt_catch_all(); /* recordings are to be removed */
     enum pt_status status = find_ordinary(e, err);
     if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
-    pt_interrupt_catch_all(); /* recordings are to be removed */
     e->started = pt_progress_now();
     if (status == PT_OK)
         status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);

@@ -73,6 +73,7 @@ struct pt_explorer {
     uint32_t losses;
     uint32_t lost_place;
     bool out_of_time, interrupted;
+    bool unwritten;        /* something that was asked for could not be written */
     uint64_t escaped;      /* runs in which a thread left control for good */
     uint64_t controlled;   /* runs before control was given up */
     const char *fell_back; /* why it was; NULL: it was not */

@@ -179,8 +179,10 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     pt_buf_init(&text);
     pt_buf_init(&ends);
     put_end(e, &seen->failure, &ends);
+    char *real = realpath(e->request->path, NULL);
     struct pt_explore_schedule_head head = {
         .program = e->request->arguments,
+        .path = real,
         .ends = ends.text,
         .comment = played->what,
         .threads = played->threads,
@@ -190,9 +192,11 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     e->places.limit = seen->shared;
     pt_explore_schedule_write(&head, &seen->input, &seen->outcome, &e->places, &text);
     e->places.limit = UINT32_MAX;
+    free(real);
     char *path = name_file(e->request->schedule_path, number);
     if (pt_file_write(path, &text, &err) != PT_OK) {
         pt_diag_error(&err);
+        e->unwritten = true;
         free(path);
     } else {
         seen->schedule_file = path;
@@ -250,6 +254,7 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
     played->seed = seen->input.seed;
     played->reproduced = seen->reproduced;
     played->file = seen->schedule_file;
+    played->program = e->request->arguments;
     finding->played = played;
     finding->how = PT_HOW_OBSERVED;
     finding->order = "access";
@@ -311,7 +316,7 @@ static void put_others(const struct pt_explorer *e, const struct pt_result *resu
     }
 }
 
-static void print(const struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
+static void print(struct pt_explorer *e, const struct pt_finding *finding, const struct pt_result *result)
 {
     struct pt_buf text, json;
     struct pt_err err;
@@ -319,15 +324,16 @@ static void print(const struct pt_explorer *e, const struct pt_finding *finding,
     pt_buf_init(&json);
     pt_report_json(result, &json);
     if (e->request->json) {
-        (void)pt_output(&json);
+        e->unwritten |= !pt_output(&json);
     } else if (!e->request->quiet) {
         put_text(e, finding, &text);
         put_others(e, result, &text);
-        fputs(text.text, stdout);
-        fflush(stdout);
+        e->unwritten |= !pt_output(&text);
     }
-    if (e->request->result_path && pt_file_write(e->request->result_path, &json, &err) != PT_OK)
+    if (e->request->result_path && pt_file_write(e->request->result_path, &json, &err) != PT_OK) {
         pt_diag_error(&err);
+        e->unwritten = true;
+    }
     pt_buf_release(&text);
     pt_buf_release(&json);
 }
@@ -401,7 +407,7 @@ int pt_explorer_report(struct pt_explorer *e)
                                    [PT_VERDICT_VIOLATED] = PT_EXIT_VIOLATED,
                                    [PT_VERDICT_UNKNOWN] = PT_EXIT_UNKNOWN,
                                    [PT_VERDICT_ERROR] = PT_EXIT_BAD};
-    int status = statuses[pt_result_verdict(&result)];
+    int status = e->unwritten ? PT_EXIT_BAD : statuses[pt_result_verdict(&result)];
     free(result.findings);
     pt_finding_free(finding);
     pt_arena_release(&arena);

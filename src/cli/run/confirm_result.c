@@ -41,8 +41,9 @@ static void announce(const struct pt_confirm *confirm, const struct pt_finding *
     if (finding->builtin && !finding->schedule)
         snprintf(text, sizeof text, "the program runs again, and threads wait for each other at these places");
     else
-        snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s", steps,
-                 pt_words_plural(steps), finding->schedule ? ", locks and shared accesses among them" : "");
+        snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s%s", steps,
+                 pt_words_plural(steps), finding->builtin ? " that lead there" : "",
+                 finding->schedule ? ", locks and shared accesses among them" : "");
     put_verdict(confirm, PT_COLOR_BOLD, "PREDICTED", finding, text);
 }
 
@@ -212,7 +213,8 @@ static enum pt_status confirm_if_wanted(struct pt_confirm *confirm, struct pt_fi
         return confirm_one(confirm, finding, counts, ret_interrupted, err);
     counts->refused += refusal != NULL;
     counts->left_out += over;
-    put_verdict(confirm, PT_COLOR_DIM, "NOT CONFIRMED", finding,
+    bool observed = finding->how == PT_HOW_OBSERVED;
+    put_verdict(confirm, PT_COLOR_DIM, observed ? "OBSERVED" : "NOT CONFIRMED", finding,
                 over ? "so many were tried already: 'portent confirm --limit' tries more, --id this one" : refusal);
     return PT_OK;
 }

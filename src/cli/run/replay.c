@@ -18,7 +18,7 @@ static const uint64_t hopeless_after = 300 * 1000 * 1000; /* nanoseconds in a st
 const char *pt_replay_refusal(const struct pt_finding *finding)
 {
     if (finding->how == PT_HOW_OBSERVED)
-        return "it was observed, so there is nothing to confirm";
+        return "it happened in the run itself, so there is nothing to confirm";
     if (finding->how != PT_HOW_PREDICTED)
         return "it is about the observed run alone";
     if (finding->witness_lost)

@@ -30,6 +30,8 @@ function onFrame(draw) {
 }
 
 const cut = (text, length) => text.length > length ? text.slice(0, length - 1) + "…" : text;
+// A long name of a thread keeps its beginning and its end, where its number stands.
+const cutName = (name, length) => name.length > length ? `${name.slice(0, Math.ceil((length - 1) / 2))}…${name.slice(-Math.floor((length - 1) / 2))}` : name;
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const showValue = (value) => value === null || value === undefined ? "?" : typeof value === "string" ? JSON.stringify(value) : String(value);
 

@@ -1,11 +1,15 @@
 // A schedule that explore found: who ran how far, beside the nearest one that passed. A dot is the end of a stretch, an
 // arrow hands the turn over.
+const FAILURES = { signal: "Killed by a signal", status: "Another exit status", deadlock: "Deadlock", stuck: "Nobody can go on", livelock: "Livelock", timeout: "It does not end", race: "Data race", lifetime: "Use of memory after its end", property: "A property is violated" };
 const pointWords = (point) => point ? `${point.op}${point.object ? ` ${point.object}` : ""}` : "";
 
 function stretchWords(stretch, last, again) {
-  if (last) return again ? "goes on" : "runs";
-  if (!stretch.next) return again ? "goes on to its end" : "runs to its end";
-  return `${again ? "goes on" : "runs"} to ${stretch.next.loc || stretch.next.function || "a point"}, where it ${pointWords(stretch.next)}`;
+  const { next } = stretch, verb = again ? "goes on" : "runs";
+  if (last) return verb;
+  if (!next && again && stretch.steps === 1 && stretch.last && stretch.last.op === "ends") return "ends";
+  if (!next || (next.op === "ends" && !next.loc)) return `${verb} to its end`;
+  const place = next.loc || next.function;
+  return place ? `${verb} to ${place}, where it ${pointWords(next)}` : `${verb} until it ${pointWords(next)}`;
 }
 
 // The stretches as events of a space-time diagram.
@@ -22,16 +26,16 @@ function scheduleRun(title, stretches) {
 
 function scheduleTable(run, sources, differs) {
   return el("section", { class: "card side" }, el("h2", null, run.title),
-    el("ol", { class: "calls" }, run.steps.slice(0, 200).map((step) => el("li", { class: step.i === differs ? "here" : null },
+    el("ol", { class: "calls" }, run.steps.slice(0, 60).map((step) => el("li", { class: step.i === differs ? "here" : null },
       el("span", { class: "function" }, step.words), " ", el("span", { class: "loc" }, plural(step.stretch.steps, "step")),
       sources[step.loc] && sources[step.loc].trim() ? el("code", { class: "src" }, sources[step.loc].trim()) : null))),
-    run.steps.length > 200 ? el("p", { class: "note" }, `${run.steps.length - 200} more are in the result.`) : null);
+    run.steps.length > 60 ? el("p", { class: "note" }, `${run.steps.length - 60} more are in the result.`) : null);
 }
 
 function waitsCard(property) {
   if (!property.waits || !property.waits.length) return null;
   return el("section", { class: "card" }, el("h2", null, "Who waits for what"), el("ul", { class: "reasons", style: { "margin-top": "10px" } },
-    property.waits.map((wait) => el("li", null, el("code", null, wait.name), ` waits at ${wait.point ? `${wait.point.loc}: ${pointWords(wait.point)}` : "?"}`, wait.owner ? `; ${wait.owner} has it` : ""))));
+    property.waits.map((wait) => el("li", null, wait.words || `${wait.name} waits${wait.point ? ` at ${wait.point.loc}` : ""}`))));
 }
 
 // The parts of a finding that are its schedule; `draw` when they are on the page.
@@ -68,10 +72,10 @@ function scheduleFinding(property, sources, program) {
   const parts = scheduleParts(property, sources);
   const replay = property.schedule_file ? `portent replay ${shellWord(property.schedule_file)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}` : null;
   const element = el("article", { class: "finding" },
-    el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, property.failure), el("span", { class: "chip violated" }, property.reproduced ? "reproduced" : "seen once"), ...suppressedChips(property)),
+    el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, FAILURES[property.failure] || property.failure), el("span", { class: "chip violated" }, property.reproduced ? "reproduced" : "seen once"), ...suppressedChips(property)),
       el("p", { class: "lead" }, `${capital(property.what)}.`),
-      el("dl", { class: "facts" }, fact("run", property.run), fact("found by", property.found_by), fact("seed", property.seed), fact("switches", property.switches), fact("preemptions", property.preemptions), fact("steps", property.steps), fact("seen", property.count > 1 ? `${property.count} times` : "once"), fact("id", property.id))),
-    parts.element, property.output ? el("section", { class: "card" }, el("h2", null, "It printed last"), el("pre", { class: "mono" }, property.output)) : null,
+      el("dl", { class: "facts" }, fact("run", property.run), fact("found by", property.found_by === "first" ? "the ordinary schedule" : property.found_by), fact("seed", property.seed), fact("switches", property.switches), fact("preemptions", property.preemptions), fact("steps", property.steps), fact("seen", property.count > 1 ? `${property.count} times` : "once"), fact("id", property.id))),
+    parts.element, property.output ? el("section", { class: "card" }, el("h2", null, "It printed last"), el("pre", { class: "mono printed" }, property.output)) : null,
     replay ? el("section", { class: "card" }, el("h2", null, "To see it again"), el("div", { class: "acts", style: { "margin-top": "12px" } }, el("div", { class: "act" }, el("span", null, "Run"), el("code", null, replay), copyButton(replay)))) : null);
   return { element, key: parts.key, draw: parts.draw };
 }

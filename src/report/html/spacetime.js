@@ -8,7 +8,7 @@ function spaceTime(diagram, choose) {
   const height = TOP + (diagram.threads.length - 1) * LANE + 34;
   const picture = svg("svg", { height, role: "img", "aria-label": "Space-time diagram" });
   const names = el("div", { class: "names" }, diagram.threads.map((name, t) =>
-    el("span", { style: { top: `${TOP + t * LANE - 25}px`, color: threadColor(t) }, title: name }, name)));
+    el("span", { style: { top: `${TOP + t * LANE - 25}px`, color: threadColor(t) }, title: name }, cutName(name, 16))));
   const inner = el("div", { class: "sky-inner", style: { height: `${height}px` } }, names, picture);
   const sky = el("div", { class: "sky", tabindex: "0", "aria-label": "Space-time diagram, scrolls sideways" }, inner);
   let STEP = LEAST, events = [], position = new Map(), step = 0, marks = { moved: new Set(), breaks: 0 };

@@ -20,6 +20,7 @@ _Noreturn void pt_end(enum pt_explore_end why)
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
         describe(slot);
     pt_run.result->end = why;
+    pt_explore_stop_at_end();
     if (pt_explore_hooks.ends)
         pt_explore_hooks.ends();
     pt_sys_exit(PT_EXPLORE_EXIT);

@@ -148,7 +148,10 @@ void pt_flight_flush(uint32_t slot);
 /* thread.c */
 void pt_explore_thread_start(void);
 void pt_announce(uint32_t slot, const struct pt_explore_op *op);
-/* By the thread that has the turn for a step, before it does it: where a debugger is to stop. */
+
+/* stop.c: by the thread that has the turn for a step, before it does it: perhaps a debugger is to stop here. */
 void pt_explore_stop_here(void);
+/* The same when the run is over, and the reason written down. */
+void pt_explore_stop_at_end(void);
 
 #endif

@@ -15,13 +15,6 @@
 #include "runtime/sys/sys.h"
 #include "runtime/sys/task.h"
 
-/* For a debugger: a breakpoint at which the step stop_at has not been done. */
-__attribute__((visibility("default"), noinline)) void __portent_explore_stop(void);
-void __portent_explore_stop(void)
-{
-    __asm__ volatile("");
-}
-
 #define PT_EXPLORE_AGAIN (UINT32_MAX - 1) /* of wait_for_turn */
 
 void pt_announce(uint32_t slot, const struct pt_explore_op *op)
@@ -59,12 +52,6 @@ static uint64_t value_at(const struct pt_explore_op *op)
     if (memory && op->kind != PT_EXPLORE_FREE)
         memcpy(&value, op->object, op->size);
     return value;
-}
-
-void pt_explore_stop_here(void)
-{
-    if (pt_run.result->step_count == pt_run.input->stop_at)
-        __portent_explore_stop();
 }
 
 /* What is known of the step only now that it is about to be done. */
