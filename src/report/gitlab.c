@@ -39,6 +39,14 @@ static void put_entry(struct pt_json *json, const struct entry *entry, const cha
     free(file);
 }
 
+static struct pt_sentence_place somewhere(const struct pt_result *result)
+{
+    const char *path = result->trace && result->trace[0] ? result->trace
+                       : result->program                 ? result->program[0]
+                                                         : "portent";
+    return (struct pt_sentence_place){path, strlen(path), 1, 0};
+}
+
 static void put_finding(struct pt_json *json, const struct pt_finding *finding, const struct pt_result *result,
                         const char *base)
 {
@@ -53,7 +61,7 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding, 
                           .fingerprint = id.text,
                           .place = pt_sentence_place(finding)};
     if (!entry.place.path)
-        entry.place = (struct pt_sentence_place){result->trace, strlen(result->trace), 1, 0};
+        entry.place = somewhere(result);
     put_entry(json, &entry, base);
     pt_buf_release(&check);
     free(entry.words);
@@ -63,12 +71,13 @@ static void put_block(struct pt_json *json, const struct pt_block *block, const 
                       const char *base)
 {
     struct pt_finding_id id = pt_block_id(block);
-    const char *path = block->file[0] ? block->file : result->trace ? result->trace : "";
     struct entry entry = {.words = pt_sentence_block(block),
                           .check = "portent/causal-atomicity",
                           .severity = "critical",
                           .fingerprint = id.text,
-                          .place = {path, strlen(path), block->file[0] ? block->line : 1, 0}};
+                          .place = {block->file, strlen(block->file), block->line, 0}};
+    if (!block->file[0])
+        entry.place = somewhere(result);
     put_entry(json, &entry, base);
     free(entry.words);
 }

@@ -74,7 +74,10 @@ char *pt_sentence_finding(const struct pt_finding *finding)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
-    if (pt_check_title(finding))
+    if (finding->played)
+        pt_buf_printf(&buf, "Under another schedule of its threads the program failed: %s%s.", finding->played->what,
+                      finding->played->reproduced ? "" : " (seen once)");
+    else if (pt_check_title(finding))
         put_check_words(finding, &buf);
     else
         put_property_words(finding, &buf);
