@@ -29,7 +29,8 @@ from suite import keep_pace  # noqa: E402
 DOCUMENTS = ("README.md", "docs/tutorial.md", "docs/coming-from-tsan.md", "docs/coming-from-helgrind.md", "examples/model/README.md", "examples/monitor/README.md", "examples/water/README.md",
              "examples/bank/README.md", "examples/queue/README.md", "examples/atomic/README.md", "examples/stages/README.md",
              "examples/transfer/README.md", "examples/knowledge/README.md", "examples/checking/README.md",
-             "examples/mutex/README.md", "examples/recover/README.md")
+             "examples/mutex/README.md", "examples/recover/README.md", "examples/papers/jmpax/README.md", "examples/papers/dame/README.md",
+             "examples/papers/jamaica/README.md", "examples/papers/causal-atomicity/README.md")
 BLOCK = re.compile(r"^```(?P<language>[a-z]+)(?: (?P<file>[\w.-]+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
