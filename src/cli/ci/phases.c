@@ -168,7 +168,7 @@ enum pt_status pt_ci_run(struct pt_ci *ci, struct pt_err *err)
 static bool record(struct pt_ci *ci, const char *folder, uint64_t deadline, struct pt_ci_plan *ret_plan)
 {
     struct pt_words_list words = {0};
-    struct pt_child child = {.deadline = deadline, .signal = SIGTERM};
+    struct pt_child child = {.output = "/dev/null", .deadline = deadline, .signal = SIGTERM};
     struct pt_err err;
     char *result = file_in(ci, "recorded", 0, ".json");
     (void)unlink(result);
@@ -328,6 +328,13 @@ static char *absolute(const char *path)
     return whole ? whole : pt_xstrdup(path);
 }
 
+/* "data race on hits" is about hits. */
+static bool is_about(const char *what, const char *object)
+{
+    size_t len = strlen(what), own = strlen(object);
+    return len > own && what[len - own - 1] == ' ' && strcmp(what + len - own, object) == 0;
+}
+
 /* A schedule that shows nothing but a race (or the like) about which people have decided does not count either. */
 static void excuse_schedules(struct pt_result *result)
 {
@@ -336,7 +343,7 @@ static void excuse_schedules(struct pt_result *result)
         for (uint32_t i = 0; schedule->played && i < result->count; i++) {
             const struct pt_finding *finding = result->findings[i];
             if (!finding->object || strcmp(finding->kind, schedule->played->failure) != 0 ||
-                !pt_finding_is_suppressed(finding) || !strstr(schedule->played->what, finding->object))
+                !pt_finding_is_suppressed(finding) || !is_about(schedule->played->what, finding->object))
                 continue;
             schedule->suppressed = finding->suppressed;
             schedule->known = finding->known;

@@ -106,6 +106,7 @@ static bool is_unobserved(const struct pt_json_node *result)
 
 static void read_programs(struct pt_ci_plan *plan, const struct pt_json_node *root)
 {
+    static const char *const none[] = {NULL};
     const struct pt_json_node *list = pt_json_get(root, "processes");
     plan->several = list != NULL;
     plan->program_status = (int)number_of(root, "program_status");
@@ -123,6 +124,9 @@ static void read_programs(struct pt_ci_plan *plan, const struct pt_json_node *ro
                                           .words = find_words(&plan->arena, results[i]),
                                           .threads = number_of(results[i], "threads"),
                                           .judged = find_judged(&plan->arena, results[i], results, plan->count)};
+        for (uint32_t k = 0; k < plan->count; k++)
+            if (k != i && plan->several && number_of(pt_json_at(list, k), "pid") == program->pid)
+                program->judged = none;
         if (!program->file)
             program->file = program->words[0] ? program->words[0] : "";
         for (uint32_t k = 0; k < i; k++)

@@ -31,7 +31,8 @@ enum pt_status pt_ci_plan_read(const char *path, struct pt_ci_plan *ret_plan, st
 void pt_ci_plan_release(struct pt_ci_plan *plan);
 /* Tells all programs with the command of this one, in the same folder, how many threads it had. */
 void pt_ci_plan_set_threads(struct pt_ci_plan *plan, const struct pt_ci_program *program, uint64_t threads);
-/* NULL: there is none of this number. */
+/* NULL: there is none of this number. A process that became another program by exec is several: which of them a
+ * recording is of is not known then, and no property file counts as judged. */
 const struct pt_ci_program *pt_ci_plan_find(const struct pt_ci_plan *plan, uint64_t pid);
 
 #endif
