@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 60
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-explored check-browser check-sarif install uninstall deb doc-site lint bench bench-real fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-explored check-browser check-sarif check-recipes install uninstall deb check-deb papers doc-site lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -51,7 +51,7 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	@# that look at what programs do and find by themselves. What cc and cfront run is run by other suites as well.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt --skip wire --skip behaviour --skip stores --skip catalogue --skip race-programs --skip live-races \
 	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel \
-	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols --skip gdb
+	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols --skip gdb --skip ci --skip recipes --skip papers
 
 check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
 	@python3 tests/programs/run_rt.py build --valgrind
@@ -78,6 +78,10 @@ check-sarif: deps all ## hold SARIF reports against the published schema, which 
 	@schema=$$(tests/reports/fetch_schema build/sarif) && \
 		PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/reports/run_reports.py build/bin/portent "$$schema"
 
+check-recipes: deps all ## do the recipes of docs/ci.md with all tools, which it installs
+	@tools/deps recipes
+	@PYTHONDONTWRITEBYTECODE=1 tests/ci/run_recipes.py build/bin/portent --all
+
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)
 
@@ -88,6 +92,13 @@ uninstall: ## remove what 'make install' put under PREFIX
 deb: ## build the Debian packages in build/deb
 	@tools/deps build deb
 	@tools/deb build/deb
+
+# Not in .ci/run: two builds and a debootstrap, half an hour of two cores. Needs root.
+check-deb: deb ## build the packages again and compare; install them on a bare Debian 12 and use them there
+	@tools/check-deb build/deb
+
+papers: deps all ## do again what the four papers show, beside what they print (docs/papers.md)
+	@PYTHONDONTWRITEBYTECODE=1 tests/papers/run_papers.py build/bin/portent --slowdown
 
 doc-site: ## make documents, man pages and examples into a static site with a search: build/site
 	@tools/deps site

@@ -556,6 +556,7 @@ static void add_program(struct run *run, struct pt_result *result, struct pt_pro
     bool *unseen = pt_xcalloc(properties, sizeof *unseen);
     struct pt_observed process = {.process = run->session.process,
                                   .program = pt_xstrdup(run->session.program),
+                                  .folder = pt_xstrdup(result->source_roots ? result->source_roots[0] : ""),
                                   .observed = true,
                                   .violated = pt_whole_violated(result),
                                   .whole = is_whole(run, result, unseen),
@@ -585,8 +586,13 @@ static bool write_several(struct run *run, const struct pt_result *result, const
     struct pt_buf json;
     size_t unwritten = run->session.unwritten.len;
     pt_buf_init(&json);
-    pt_processes_json(processes, run->trace_path ? run->trace_path : result->program[0], result->program,
-                      result->source_roots, result->made, &json);
+    struct pt_result whole = {.trace = run->trace_path ? run->trace_path : result->program[0],
+                              .program = result->program,
+                              .ended = true,
+                              .program_status = run->session.program_status,
+                              .made = result->made,
+                              .source_roots = result->source_roots};
+    pt_processes_json(processes, &whole, &json);
     write_result(run, &json);
     pt_buf_release(&json);
     bool written = run->session.unwritten.len == unwritten;

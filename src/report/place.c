@@ -24,3 +24,17 @@ struct pt_loc_parts pt_loc_parts(const char *text)
     uint64_t a = number_before(text, last, &first);
     return a ? (struct pt_loc_parts){first, a, b} : (struct pt_loc_parts){last, b, 0};
 }
+
+const char *pt_loc_below(const char *base, const char *path, size_t *len)
+{
+    size_t own = base ? strlen(base) : 0;
+    if (own && *len > own && strncmp(path, base, own) == 0 && path[own] == '/') {
+        path += own + 1;
+        *len -= own + 1;
+    }
+    while (*len > 2 && path[0] == '.' && path[1] == '/') {
+        path += 2;
+        *len -= 2;
+    }
+    return path;
+}

@@ -12,5 +12,8 @@ struct pt_loc_parts {
 };
 
 struct pt_loc_parts pt_loc_parts(const char *text);
+/* A file's path of *len bytes as it is called in the folder `base` (NULL: any), if it lies below: without it, and
+ * without "./". */
+const char *pt_loc_below(const char *base, const char *path, size_t *len);
 
 #endif

@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check.h"
 #include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
-#include "report/played.h"
-#include "report/runs.h"
+#include "report/sentence.h"
 #include "report/words.h"
 
 enum { MAX_RESULTS = 5000, MAX_FLOW = 1000 };
@@ -42,19 +40,11 @@ static void put_text_object(struct pt_json *json, const char *key, const char *t
 static void put_uri(struct sarif *s, const char *path, size_t len)
 {
     struct pt_buf uri;
-    size_t base = s->base ? strlen(s->base) : 0;
-    pt_buf_init(&uri);
-    if (base && len > base && strncmp(path, s->base, base) == 0 && path[base] == '/') {
-        path += base + 1;
-        len -= base + 1;
-    }
+    path = pt_loc_below(s->base, path, &len);
     bool absolute = path[0] == '/';
+    pt_buf_init(&uri);
     if (absolute)
         pt_buf_puts(&uri, "file://");
-    while (len > 2 && path[0] == '.' && path[1] == '/') {
-        path += 2;
-        len -= 2;
-    }
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)path[i];
         if (isalnum(c) || (c && strchr("-._~/@+,=", c)))
@@ -165,93 +155,16 @@ static void put_witness(struct sarif *s, const struct pt_finding *finding)
 
 /* ---- results ---- */
 
-/* What a built-in check found, in one sentence: "Data race on x (seen 3 times): w(x) by T2 (a.c:6); r(x) by T1
- * (a.c:1)." */
-static void put_check_words(const struct pt_finding *finding, struct pt_buf *buf)
-{
-    const char *title = pt_check_title(finding);
-    char first = (char)toupper((unsigned char)title[0]);
-    pt_buf_add(buf, &first, 1);
-    pt_buf_printf(buf, "%s on %s%s", title + 1, finding->object,
-                  finding->how == PT_HOW_PREDICTED ? ", in another order of the same events" : "");
-    if (finding->count)
-        pt_buf_printf(buf, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));
-    for (uint32_t i = 0; i < finding->side_count; i++) {
-        char *words = pt_words_step(&finding->sides[i].step);
-        pt_buf_printf(buf, "%s %s", i ? ";" : ":", words);
-        free(words);
-        for (const char *const *lock = finding->sides[i].locks; lock && *lock; lock++)
-            pt_buf_printf(buf, "%s%s", lock == finding->sides[i].locks ? ", holding " : ", ", *lock);
-    }
-    pt_buf_puts(buf, ".");
-}
-
-/* A failing run of `explore`. */
-static void put_schedule_words(const struct pt_played *played, struct pt_buf *buf)
-{
-    pt_buf_printf(buf, "A run under another schedule failed: %s.", played->what);
-    if (played->stretch_count && played->stretch_count <= 12) {
-        pt_buf_puts(buf, " Schedule: ");
-        pt_played_sentence(played, buf);
-        pt_buf_puts(buf, ".");
-    }
-    for (uint32_t i = 0; i < played->wait_count; i++) {
-        pt_buf_puts(buf, i ? "; " : " At the end ");
-        pt_played_wait(&played->waits[i], buf);
-    }
-    pt_buf_puts(buf, played->wait_count ? "." : "");
-}
-
 static char *finding_words(const struct pt_finding *finding)
 {
     struct pt_buf buf;
+    char *words = pt_sentence_finding(finding);
     pt_buf_init(&buf);
-    if (pt_check_title(finding)) {
-        put_check_words(finding, &buf);
-        if (finding->times > 1)
-            pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
-        return pt_buf_take(&buf);
-    }
-    if (finding->played) {
-        put_schedule_words(finding->played, &buf);
-        return pt_buf_take(&buf);
-    }
-    pt_buf_printf(&buf, "%s '%s' %s.", pt_finding_sort(finding), finding->property,
-                  finding->how == PT_HOW_OBSERVED    ? "is violated by the observed run"
-                  : finding->how == PT_HOW_PREDICTED ? "can be violated: the run passed, but the same events may also "
-                                                       "happen in an order that breaks it"
-                  : finding->how == PT_HOW_DEAD      ? "can no longer be satisfied"
-                                                     : "missed its deadline");
-    const struct pt_step *breaks = pt_finding_breaks(finding);
-    if (breaks) {
-        char *words = pt_words_step(breaks);
-        bool sooner =
-            finding->how == PT_HOW_OBSERVED && !finding->builtin && !finding->side_count && !pt_runs_same(finding);
-        pt_buf_printf(&buf, " It breaks %sat %s.", sooner ? "soonest, in another order of the same events, " : "",
-                      words);
-        free(words);
-    }
-    for (uint32_t i = 1; i < finding->side_count; i++) {
-        char *other = pt_words_step(&finding->sides[i].step);
-        pt_buf_printf(&buf, " The other side is %s.", other);
-        free(other);
-    }
-    for (uint32_t i = 0; i < finding->first.knew_count; i++) {
-        const struct pt_known *known = &finding->first.knew[i];
-        char *other = known->text[0] != '@' && known->state > 0 ? pt_words_step(&known->from) : NULL;
-        if (other)
-            pt_buf_printf(&buf, " It %s %s.", known->text, other);
-        free(other);
-    }
-    char *confirmed = pt_words_confirmed(finding);
-    if (confirmed)
-        pt_buf_printf(&buf, " %s", confirmed);
-    free(confirmed);
+    pt_buf_puts(&buf, words);
     if (finding->witness_count > MAX_FLOW)
         pt_buf_printf(&buf, " Of the run's %" PRIu32 " events the last %d are given.", finding->witness_count,
                       MAX_FLOW);
-    if (finding->times > 1)
-        pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
+    free(words);
     return pt_buf_take(&buf);
 }
 
@@ -262,20 +175,15 @@ static void put_fingerprint(struct pt_json *json, const char *id)
     pt_json_close(json, '}');
 }
 
-/* Where people should look first: the event that breaks it, or else the property itself. */
 static void put_finding_location(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
-    const struct pt_step *breaks = pt_finding_breaks(finding);
-    bool in_source = breaks && pt_loc_parts(breaks->loc).line;
-    if (!in_source && !finding->file)
+    struct pt_sentence_place place = pt_sentence_place(finding);
+    if (!place.path)
         return;
     pt_json_open(json, "locations", '[');
     pt_json_open(json, NULL, '{');
-    if (in_source)
-        put_place(s, breaks->loc, NULL);
-    else
-        put_physical(s, finding->file, strlen(finding->file), finding->line, 0);
+    put_physical(s, place.path, place.len, place.line, place.column);
     pt_json_close(json, '}');
     pt_json_close(json, ']');
 }
@@ -439,20 +347,12 @@ static void put_block(struct sarif *s, const struct pt_block *block)
 {
     struct pt_json *json = &s->json;
     struct pt_finding_id id = pt_block_id(block);
-    struct pt_buf words;
-    pt_buf_init(&words);
-    pt_buf_printf(&words, "Block %" PRIu32 " of ", block->number);
-    if (block->thread_name[0])
-        pt_buf_puts(&words, block->thread_name);
-    else
-        pt_buf_printf(&words, "thread %" PRIu32, block->thread);
-    pt_buf_printf(&words, "%s%s%s is not causally atomic.", block->name[0] ? " ('" : "", block->name,
-                  block->name[0] ? "')" : "");
+    char *words = pt_sentence_block(block);
     pt_json_open(json, NULL, '{');
     pt_json_string(json, "ruleId", "causal-atomicity");
     pt_json_uint(json, "ruleIndex", s->rules.count); /* after those of properties */
     pt_json_string(json, "level", "error");
-    put_text_object(json, "message", words.text);
+    put_text_object(json, "message", words);
     if (block->file[0]) {
         pt_json_open(json, "locations", '[');
         pt_json_open(json, NULL, '{');
@@ -464,7 +364,7 @@ static void put_block(struct sarif *s, const struct pt_block *block)
     put_suppressed(json, block->suppressed, block->known, block->times);
     put_block_flow(s, block);
     pt_json_close(json, '}');
-    pt_buf_release(&words);
+    free(words);
 }
 
 /* ---- the run ---- */

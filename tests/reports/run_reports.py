@@ -219,6 +219,72 @@ def junit_is_xml_whatever_names_say(folder):
     assert 'T<1>&"' in suite[0][0].text
 
 
+def gitlab_problems(text):
+    """What GitLab's documentation asks of a Code Quality report: a list of objects with these members, no name twice."""
+    entries, prints = json.loads(text), set()
+    assert isinstance(entries, list), text
+    for entry in entries:
+        if set(entry) != {"description", "check_name", "fingerprint", "severity", "location"} or set(entry["location"]) != {"path", "lines"}:
+            yield f"members {sorted(entry)}"
+        if entry["severity"] not in ("info", "minor", "major", "critical", "blocker"):
+            yield f"severity {entry['severity']}"
+        path, begin = entry["location"]["path"], entry["location"]["lines"]["begin"]
+        if not path or path.startswith(("/", "./")) or not isinstance(begin, int) or begin < 1:
+            yield f"location {path}:{begin}"
+        if not entry["description"] or entry["fingerprint"] in prints:
+            yield f"fingerprint {entry['fingerprint']}"
+        prints.add(entry["fingerprint"])
+
+
+def gitlab(folder):
+    result = folder.result()
+    text = folder.run("report", "--gitlab", "r.json")
+    assert not list(gitlab_problems(text)), list(gitlab_problems(text))
+    (entry,) = json.loads(text)
+    assert entry["fingerprint"] == result["properties"][0]["id"] and entry["check_name"] == "portent/valve"
+    assert entry["location"] == {"path": "water.c", "lines": {"begin": 20}} and entry["severity"] == "critical"
+    assert entry["description"].startswith("Property 'valve' can be violated")
+    # Below the current folder, and without a line in the source.
+    folder.result(trace=WATER.replace("water.c", f"{folder.path}/./src/water.c"))
+    assert json.loads(folder.run("report", "--gitlab", "r.json"))[0]["location"]["path"] == "src/water.c"
+    folder.result(trace=re.sub(r"water.c:\d+", "-", WATER))
+    assert json.loads(folder.run("report", "--gitlab", "r.json"))[0]["location"] == {"path": "x.prop", "lines": {"begin": 1}}
+    folder.write("m.json", json.dumps(MODEL))
+    text = folder.run("report", "--gitlab", "m.json")
+    assert not list(gitlab_problems(text)) and json.loads(text)[0]["location"] == {"path": "x.sml", "lines": {"begin": 3}}
+
+
+def gitlab_has_what_counts(folder):
+    folder.result(name="old.json")
+    folder.result(options=("--baseline", "old.json"))
+    assert json.loads(folder.run("report", "--gitlab", "r.json")) == []
+    broken = json.dumps([{"description": "x", "severity": "bad", "check_name": "y", "fingerprint": "z", "location": {"path": "/a", "lines": {"begin": 0}}}])
+    assert len(list(gitlab_problems(broken))) == 2
+
+
+def markdown(folder):
+    folder.result()
+    text = folder.run("report", "--markdown", "r.json")
+    assert text.startswith("### Portent: 1 finding\n") and "| predicted | Property 'valve' can be violated" in text, text
+    assert "| water.c:20 |" in text and "SUMMARY: portent: predicted violation of 'valve'" in text
+    assert "- Property 'broken' cannot be evaluated: " in text and "without a violation" in text
+    folder.result(name="old.json")
+    folder.result(options=("--baseline", "old.json"))
+    text = folder.run("report", "--markdown", "r.json")
+    assert text.startswith("### Portent: nothing found\n") and "- 1 suppressed, or in the baseline" in text and "<details>" not in text
+
+
+def markdown_is_plain_whatever_names_say(folder):
+    trace = "<b>*_`@all|w(w)=1|a.c:1\n"
+    folder.result(trace=trace, prop="property p: w == 0;\n", status=1)
+    text = folder.run("report", "--markdown", "r.json")
+    table, _, rest = text.partition("<details>")
+    assert "<b>" not in table and "&lt;b>" not in table and "&lt;b\\>\\*\\_\\`\\@all" in table, table
+    folder.result(trace='-|init(w)=""|-\nT|w(w)="```` x"|-\n', prop='property p: w == "";\n', status=1)
+    fences = re.findall(r"^(`+)(?:text)?$", folder.run("report", "--markdown", "r.json"), re.MULTILINE)
+    assert fences == ["`" * 5] * 2, fences
+
+
 def shiviz(folder):
     for options in ((), ("--window", "2", "--lookahead", "3")):
         folder.result(options=options)
@@ -529,7 +595,8 @@ def one_mebibyte_is_read(folder):
 
 
 TESTS = [only_files_below_a_root_are_quoted, recorded_roots_narrow, source_roots_are_added, one_mebibyte_is_read, text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
-         sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
+         sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say,
+         gitlab, gitlab_has_what_counts, markdown, markdown_is_plain_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
          duplicates_are_counted, ids_of_blocks_stay, baselines_of_blocks, suppressions_of_blocks, blocks_are_counted, bad_results_are_refused, output_files]
 
 

@@ -31,6 +31,8 @@ struct attached {
     struct pt_session session;
     struct pt_observed process;
     char *label, *trace, *library_path;
+    const char **words; /* its command, then NULL; they stand in `command` */
+    struct pt_buf command;
     int pidfd;
 };
 
@@ -44,6 +46,35 @@ static char *find_program(pid_t process)
     ssize_t len = readlink(link, path, sizeof path - 1);
     path[len > 0 ? len : 0] = '\0';
     return pt_xstrdup(len > 0 && access(path, R_OK) == 0 ? path : link);
+}
+
+/* Where it was started. */
+static char *find_folder(pid_t process)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%ld/cwd", (long)process);
+    ssize_t len = readlink(link, path, sizeof path - 1);
+    path[len > 0 ? len : 0] = '\0';
+    return pt_xstrdup(path);
+}
+
+/* Its command: the file, and the arguments it was started with. */
+static void find_command(struct attached *a)
+{
+    char path[64], *word = NULL;
+    size_t room = 0, count = 0, at = 0;
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)a->attach->process);
+    FILE *file = fopen(path, "re");
+    pt_buf_add(&a->command, a->session.program, strlen(a->session.program) + 1);
+    for (ssize_t len; file && (len = getdelim(&word, &room, '\0', file)) > 0; count++)
+        if (count > 0)
+            pt_buf_add(&a->command, word, (size_t)len);
+    if (file)
+        fclose(file);
+    free(word);
+    a->words = pt_xcalloc(count + 2, sizeof *a->words);
+    for (size_t i = 0; at < a->command.len; at += strlen(a->command.text + at) + 1)
+        a->words[i++] = a->command.text + at;
 }
 
 /* The value of LD_LIBRARY_PATH there, which wrapper scripts set; NULL: none. */
@@ -187,9 +218,9 @@ static void conclude(struct attached *a)
 {
     struct pt_session *session = &a->session;
     char *folder = getcwd(NULL, 0);
-    const char *const source_roots[] = {folder, NULL}, *const program[] = {a->process.program, NULL};
+    const char *const source_roots[] = {folder, NULL};
     struct pt_result result = {
-        .trace = session->analyse.engine.trace, .program = program, .source_roots = folder ? source_roots : NULL};
+        .trace = session->analyse.engine.trace, .program = a->words, .source_roots = folder ? source_roots : NULL};
     struct pt_buf json, reasons;
     pt_buf_init(&json);
     pt_buf_init(&reasons);
@@ -226,6 +257,9 @@ static void init(struct attached *a, const struct pt_attach *attach)
     a->library_path = find_library_path(attach->process);
     a->process.process = attach->process;
     a->process.program = a->session.program;
+    a->process.folder = find_folder(attach->process);
+    pt_buf_init(&a->command);
+    find_command(a);
     a->process.json = pt_xstrdup("");
     a->process.judged = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.judged);
     a->process.unseen = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.unseen);

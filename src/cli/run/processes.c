@@ -19,7 +19,7 @@
 
 struct record {
     uint64_t bytes; /* of all of it */
-    uint64_t program_bytes, json_bytes;
+    uint64_t program_bytes, folder_bytes, json_bytes;
     struct pt_err error;
     pid_t process;
     bool observed, violated, whole;
@@ -28,6 +28,7 @@ struct record {
 void pt_observed_write(int fd, const struct pt_observed *process, uint32_t property_count)
 {
     struct record head = {.program_bytes = strlen(process->program) + 1,
+                          .folder_bytes = strlen(process->folder) + 1,
                           .json_bytes = strlen(process->json) + 1,
                           .error = process->error,
                           .process = process->process,
@@ -35,11 +36,13 @@ void pt_observed_write(int fd, const struct pt_observed *process, uint32_t prope
                           .violated = process->violated,
                           .whole = process->whole};
     size_t unknown_bytes = property_count * sizeof *process->unknown;
-    head.bytes = sizeof head + head.program_bytes + head.json_bytes + 2 * (size_t)property_count + unknown_bytes;
+    head.bytes = sizeof head + head.program_bytes + head.folder_bytes + head.json_bytes + 2 * (size_t)property_count +
+                 unknown_bytes;
     struct pt_buf buf;
     pt_buf_init(&buf);
     pt_buf_add(&buf, (const char *)&head, sizeof head);
     pt_buf_add(&buf, process->program, head.program_bytes);
+    pt_buf_add(&buf, process->folder, head.folder_bytes);
     pt_buf_add(&buf, process->json, head.json_bytes);
     if (property_count) {
         pt_buf_add(&buf, (const char *)process->judged, property_count);
@@ -55,10 +58,12 @@ static void take(struct pt_processes *processes, const char *text)
     struct record head;
     uint32_t properties = processes->property_count;
     memcpy(&head, text, sizeof head);
-    const char *program = text + sizeof head, *json = program + head.program_bytes, *judged = json + head.json_bytes,
-               *unseen = judged + properties, *unknown = unseen + properties;
+    const char *program = text + sizeof head, *folder = program + head.program_bytes,
+               *json = folder + head.folder_bytes, *judged = json + head.json_bytes, *unseen = judged + properties,
+               *unknown = unseen + properties;
     struct pt_observed process = {.process = head.process,
                                   .program = pt_xstrdup(program),
+                                  .folder = pt_xstrdup(folder),
                                   .observed = head.observed,
                                   .violated = head.violated,
                                   .whole = head.whole,
@@ -100,6 +105,7 @@ void pt_processes_release(struct pt_processes *processes)
 {
     for (uint32_t i = 0; i < processes->count; i++) {
         free(processes->items[i].program);
+        free(processes->items[i].folder);
         free(processes->items[i].json);
         free(processes->items[i].judged);
         free(processes->items[i].unseen);
@@ -161,17 +167,18 @@ static void put_words(struct pt_json *json, const char *key, const char *const *
     pt_json_close(json, ']');
 }
 
-void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
-                       const char *const *source_roots, const struct pt_made *made, struct pt_buf *buf)
+void pt_processes_json(const struct pt_processes *processes, const struct pt_result *whole, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
-    pt_report_json_made(made, &json);
-    pt_json_string(&json, "trace", trace);
-    put_words(&json, "program", program);
-    if (source_roots)
-        put_words(&json, "source_roots", source_roots);
+    pt_report_json_made(whole->made, &json);
+    pt_json_string(&json, "trace", whole->trace);
+    put_words(&json, "program", whole->program);
+    if (whole->ended)
+        pt_json_uint(&json, "program_status", (uint64_t)whole->program_status);
+    if (whole->source_roots)
+        put_words(&json, "source_roots", whole->source_roots);
     pt_json_open(&json, "processes", '[');
     for (uint32_t i = 0; i < processes->count; i++) {
         const struct pt_observed *process = &processes->items[i];
@@ -180,6 +187,8 @@ void pt_processes_json(const struct pt_processes *processes, const char *trace, 
         pt_json_open(&json, NULL, '{');
         pt_json_uint(&json, "pid", (uint64_t)process->process);
         pt_json_string(&json, "program", process->program);
+        if (process->folder[0])
+            pt_json_string(&json, "folder", process->folder);
         pt_json_text(&json, "result", process->json);
         pt_json_close(&json, '}');
     }

@@ -9,12 +9,12 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-
-struct pt_made;
+#include "finding/finding.h"
 
 struct pt_observed {
     pid_t process;
     char *program; /* its file */
+    char *folder;  /* where it was started, "" where that is not known */
     bool observed; /* otherwise `error` says why not */
     bool violated, whole;
     char *json; /* its result, "" where it is not observed */
@@ -45,8 +45,8 @@ bool pt_processes_unseen(const struct pt_processes *processes, uint32_t property
 
 /* How reports name a process: "process 4711 (./prog)". */
 void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf);
-/* One result with a list of processes, of the command that started them. */
-void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
-                       const char *const *source_roots, const struct pt_made *made, struct pt_buf *buf);
+/* One result with a list of processes, of the command that started them; `whole` has its trace, words, status and
+ * folders. */
+void pt_processes_json(const struct pt_processes *processes, const struct pt_result *whole, struct pt_buf *buf);
 
 #endif

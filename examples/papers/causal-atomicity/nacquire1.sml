@@ -1,0 +1,27 @@
+// One thread changes the data without the mutex. For more threads the last one is repeated.
+int DATA;
+lock m;
+
+thread checked {
+  while (true) {
+    while (busy != 0) { skip; }
+    acquire(m);
+    begin t := DATA; DATA := t + 1; end
+    release(m);
+  }
+}
+
+thread rude {
+  while (true) {
+    DATA := 0;
+  }
+}
+
+thread other {
+  while (true) {
+    while (busy != 0) { skip; }
+    acquire(m);
+    t := DATA; DATA := t + 1;
+    release(m);
+  }
+}

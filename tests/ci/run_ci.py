@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""`portent ci` on small test commands: what it finds in which phase, what it writes, statuses, budgets, baselines.
+
+    run_ci.py PORTENT [NAME...]
+
+The last line is `ci: N passed, M failed`.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "programs"), str(HERE.parent / "reports")]
+import sarif_shape  # noqa: E402
+from run_reports import gitlab_problems  # noqa: E402
+from suite import Suite, contains, in_folder, run, same, true, write  # noqa: E402
+
+suite = Suite("ci")
+PORTENT = str(pathlib.Path(sys.argv[1]).resolve())
+
+CLEAN = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int count;
+static void *add(void *p) { for (int i = 0; i < 3; i++) { pthread_mutex_lock(&m); count++; pthread_mutex_unlock(&m); } return p; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    pthread_create(&t, 0, add, 0);
+    add(0);
+    pthread_join(t, 0);
+    printf("%s %d\\n", argc > 1 ? argv[1] : "-", count);
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+RACE = CLEAN.replace("pthread_mutex_lock(&m); count++; pthread_mutex_unlock(&m);", "count++;")
+# The run has the two accesses in sections of one lock, in a way that another order of the sections leaves them unordered.
+HIDDEN = """
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int hidden;
+static void *second(void *p)
+{
+    usleep(30000);
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    hidden = 2;
+    return p;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, second, 0);
+    pthread_mutex_lock(&m);
+    hidden = 1;
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return hidden;
+}
+"""
+
+
+def compile_all(**sources):
+    for name, text in sources.items():
+        write(f"{name}.c", text)
+        done = run(PORTENT, "cc", "-O1", "-pthread", f"{name}.c", "-o", name)
+        true(done.stderr, done.returncode == 0)
+
+
+def ci(*arguments, status, **keywords):
+    done = run(PORTENT, "ci", *arguments, **keywords)
+    true(f"status {done.returncode}, not {status}:\n{done.stdout}{done.stderr}", done.returncode == status)
+    return done
+
+
+def result():
+    return json.loads(pathlib.Path("portent-ci/result.json").read_text(encoding="utf-8"))
+
+
+def violated(kind):
+    """The violations of a kind in the merged result, by their ids."""
+    done = run(PORTENT, "report", "--gitlab", "portent-ci/result.json")
+    return [entry for entry in json.loads(done.stdout) if entry["check_name"] == f"portent/{kind}"]
+
+
+@suite.test
+def one_program():
+    compile_all(race=RACE)
+    done = ci("--budget", "6s", "--", "./race", "hello", status=66)
+    same("the tests' own output, of the first run", [line.split()[0] for line in done.stdout.splitlines()], ["hello"])
+    contains(done.stderr, "Data race on count", "SUMMARY: portent ci: ", "reports in portent-ci")
+    same("races", len(violated("races")), 1)
+    same("schedules", len(violated("schedules")), 1)
+    contains(violated("races")[0]["description"], "Found in 3 results.")
+    log = json.loads(pathlib.Path("portent-ci/portent.sarif").read_text(encoding="utf-8"))
+    same("SARIF", list(sarif_shape.check(log)), [])
+    same("gitlab", list(gitlab_problems(pathlib.Path("portent-ci/gitlab.json").read_text(encoding="utf-8"))), [])
+    cases = xml.etree.ElementTree.parse("portent-ci/portent.xml").getroot()[0]
+    true("JUnit has failures", int(cases.attrib["failures"]) == 2)
+    contains(pathlib.Path("portent-ci/report.html").read_text(encoding="utf-8"), "<html", "race.c")
+    summary = pathlib.Path("portent-ci/summary.md").read_text(encoding="utf-8")
+    contains(summary, "### Portent: 2 findings", "The tests ended with status 0.", "| run | 1 process observed |",
+             "| predict | 1 recording looked at", "| explore | 1 program under ")
+    true("recordings are gone", not os.path.exists("portent-ci/recordings"))
+    # The schedule can be played.
+    done = run(PORTENT, "replay", "portent-ci/explore-1.schedule", "--", "./race", "hello")
+    contains(done.stderr, "the same run, with the same end: race")
+
+
+@suite.test
+def several_programs_and_a_baseline():
+    os.mkdir("sub")
+    compile_all(race=RACE, clean=CLEAN)
+    write("all.sh", "./clean one\n./clean one\n(cd sub && ../race two)\n")
+    ci("--budget", "8s", "--", "sh", "all.sh", status=66)
+    first = json.loads(pathlib.Path("portent-ci/run.json").read_text(encoding="utf-8"))
+    same("folders", [os.path.basename(process["folder"]) == "sub" for process in first["processes"]], [False, False, True])
+    same("commands", [process["result"]["program"][1:] for process in first["processes"]], [["one"], ["one"], ["two"]])
+    same("status", first["program_status"], 0)
+    same("explored", sorted(path.name for path in pathlib.Path("portent-ci").glob("explore-*.json")), ["explore-1.json", "explore-2.json"])
+    contains(pathlib.Path("portent-ci/summary.md").read_text(encoding="utf-8"), "| run | 3 processes observed |", "| predict | 3 recordings", "race\\)")
+    os.rename("portent-ci/result.json", "old.json")
+    done = ci("--budget", "5s", "--baseline", "old.json", "--", "sh", "all.sh", status=0)
+    contains(done.stderr, "suppressed, or in the baseline", "nothing found")
+    true("nothing is told in full", "Data race" not in done.stderr)
+    write("known.supp", "race:^count$\n")
+    ci("--budget", "5s", "--suppressions", "known.supp", "--", "sh", "all.sh", status=0)
+    same("merge requests are told nothing", json.loads(pathlib.Path("portent-ci/gitlab.json").read_text(encoding="utf-8")), [])
+
+
+@suite.test
+def nothing_found():
+    compile_all(clean=CLEAN)
+    done = ci("--budget", "4s", "--", "./clean", status=0)
+    contains(done.stderr, "portent ci: nothing found")
+    contains(pathlib.Path("portent-ci/summary.md").read_text(encoding="utf-8"), "### Portent: nothing found", "without a violation")
+    same("quiet", ci("-q", "--budget", "3s", "--no-explore", "--", "./clean", status=0).stderr, "")
+
+
+@suite.test
+def tests_that_fail():
+    compile_all(clean=CLEAN, race=RACE)
+    ci("--budget", "3s", "--no-explore", "--", "./clean", "-", "3", status=3)
+    contains(pathlib.Path("portent-ci/summary.md").read_text(encoding="utf-8"), "The tests ended with status 3.", "left out, as asked")
+    ci("--budget", "3s", "--no-explore", "--", "sh", "-c", "./clean - 4", status=4)
+    ci("--budget", "3s", "--no-explore", "--no-predict", "--exit-code", "9", "--", "./race", "-", "3", status=9)
+
+
+@suite.test
+def not_whole():
+    contains(ci("--budget", "3s", "--", "true", status=67).stderr, "not whole")
+    ci("--budget", "3s", "--lenient", "--", "true", status=0)
+    contains(pathlib.Path("portent-ci/summary.md").read_text(encoding="utf-8"), "**Not whole:**", "no process was observed")
+    for name in ("report.html", "portent.sarif", "portent.xml", "gitlab.json"):
+        true(f"{name} is there all the same", os.path.getsize(f"portent-ci/{name}") > 0)
+
+
+@suite.test
+def a_budget_that_is_too_small():
+    compile_all(clean=CLEAN.replace("int argc, char **argv)\n{", "int argc, char **argv)\n{\n    for (;;) pause();").replace("<stdlib.h>", "<stdlib.h>\n#include <unistd.h>"))
+    start = time.monotonic()
+    done = ci("--budget", "1s", "--lenient", "--", "sh", "-c", "./clean; true", status=143)
+    true(f"it took {time.monotonic() - start} s", time.monotonic() - start < 60)
+    contains(done.stderr, "the tests were ended before they had come to their end")
+    left = subprocess.run(["pgrep", "-f", f"^{os.getcwd()}/clean|^./clean$"], capture_output=True, text=True, check=False).stdout.split()
+    same("left behind", [pid for pid in left if os.path.realpath(f"/proc/{pid}/cwd") == os.getcwd()], [])
+
+
+@suite.test
+def what_only_another_order_shows():
+    compile_all(hidden=HIDDEN)
+    done = run(PORTENT, "run", "--", "./hidden")
+    # The program's own status is that of the last write; the run as it was has no race, or has one if the threads came the other way round.
+    ci("--budget", "10s", "--no-explore", "--", "./hidden", status=66)
+    races = violated("races")
+    same("races", [race["location"]["path"] for race in races], ["hidden.c"])
+    if done.returncode != 66:
+        contains(races[0]["description"], "in another order of the same events")
+
+
+@suite.test
+def properties():
+    compile_all(clean=CLEAN, race=RACE.replace("count", "other"))
+    write("count.prop", "property bounded: count < 6;\n")
+    ci("-s", "count.prop", "--suppressions", "/dev/null", "--budget", "5s", "--", "sh", "-c", "./clean; ./clean", status=66)
+    true("found, whichever thread broke it", 1 <= len(violated("bounded")) <= 2)
+    # The other program has no such variable: nothing may be said of it there.
+    write("fine.prop", "property fine: count <= 6;\nproperty never_zero: !(count == 0 && start(count == 0));\n")
+    ci("-s", "fine.prop", "--budget", "5s", "--", "sh", "-c", "./clean; ./race", status=66)
+    same("only the race", (len(violated("fine")), len(violated("never_zero")), len(violated("races"))), (0, 0, 1))
+    write("wrong.prop", "property wrong: no_such_variable == 0;\n")
+    contains(ci("-s", "wrong.prop", "--budget", "5s", "--", "sh", "-c", "./clean", status=2).stderr, "no_such_variable")
+    contains(ci("-s", "wrong.prop", "--budget", "5s", "--", "./clean", status=2).stderr, "no_such_variable")
+
+
+@suite.test
+def a_page_of_the_job():
+    compile_all(clean=CLEAN)
+    write("page.md", "before\n")
+    os.environ["GITHUB_STEP_SUMMARY"] = os.path.abspath("page.md")
+    try:
+        ci("--budget", "2s", "--no-explore", "-o", "reports", "--keep", "--", "./clean", status=0)
+    finally:
+        del os.environ["GITHUB_STEP_SUMMARY"]
+    contains(pathlib.Path("page.md").read_text(encoding="utf-8"), "before ### Portent: nothing found")
+    same("recordings", [path.name for path in pathlib.Path("reports/recordings").iterdir()], ["tests.ptb"])
+
+
+@suite.test
+def bad_usage():
+    contains(ci(status=2).stderr, "a test command is missing")
+    contains(ci("--budget", "soon", "--", "true", status=2).stderr, "--budget takes a time")
+    contains(ci("--baseline", "none.json", "--", "true", status=2).stderr, "none.json")
+    ci("--", "./no-such-program", status=127)
+    write("plain", "")
+    contains(ci("-o", "plain/x", "--", "true", status=2).stderr, "cannot create the folder")
+
+
+if __name__ == "__main__":
+    sys.exit(suite.run(sys.argv[2:], in_folder))
