@@ -81,6 +81,15 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
     part->words = words;
 }
 
+void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words)
+{
+    atomic_fetch_sub(&l->bytes, (size_t)part->cap * part->words * sizeof *part->keys);
+    atomic_fetch_add(&l->bytes, (size_t)part->cap * words * sizeof *part->keys);
+    free(part->keys);
+    part->keys = part->cap ? pt_xmalloc((size_t)part->cap * words * sizeof *part->keys) : NULL;
+    part->words = words;
+}
+
 static inline __attribute__((always_inline)) uint64_t hash_key(const uint64_t *key, const uint32_t words)
 {
     uint64_t h = key[0] * 0x9e3779b97f4a7c15ULL;
