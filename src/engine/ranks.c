@@ -155,10 +155,10 @@ static pt_set stepped_set(struct pt_lattice *l, uint32_t at, uint32_t from, uint
 
 /* ---- candidates ---- */
 
-static uint32_t slot_of(const struct lat_ranks *r, lat_word word)
+static inline uint32_t slot_of(lat_word word, uint32_t mask)
 {
     uint64_t h = ((uint64_t)word ^ (uint64_t)(word >> 64) * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL;
-    return (uint32_t)(h >> 40) & r->mask;
+    return (uint32_t)(h >> 40) & mask;
 }
 
 /* Room for twice as many cuts. */
@@ -171,39 +171,53 @@ static void widen(struct lat_ranks *r)
     free(r->slots);
     r->slots = pt_xcalloc((size_t)r->mask + 1, sizeof *r->slots);
     for (uint32_t c = 0; c < r->cut_count; c++) {
-        uint32_t s = slot_of(r, r->cut_words[c]);
+        uint32_t s = slot_of(r->cut_words[c], r->mask);
         while (r->slots[s])
             s = (s + 1) & r->mask;
         r->slots[s] = c + 1;
     }
 }
 
-static void add_cut(struct pt_lattice *l, lat_word word, uint32_t from, uint32_t bit)
+/* What the hot loop below looks at. */
+struct making {
+    const uint64_t *runs; /* of the current level */
+    const pt_set *sets;
+    const lat_word *after;
+    bool plain; /* sets are united before they are stepped, and there are some */
+};
+
+static __attribute__((noinline)) void step_first(struct pt_lattice *l, uint32_t at)
 {
     struct lat_ranks *r = l->ranks;
-    const struct lat_part *part = &l->current->parts[0];
-    uint32_t at = r->cut_count++;
     struct lat_rank_cut *cut = &r->cuts[at];
+    cut->letter =
+        letter_after(l, r->cut_words[at], l->current->parts[0].letters[cut->from], &r->window->events[cut->bit]);
+    cut->set = stepped_set(l, at, cut->from, cut->bit);
+}
+
+static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, const struct making *m, lat_word word,
+                                                          uint32_t from, uint32_t bit)
+{
+    struct lat_ranks *r = l->ranks;
+    uint32_t at = r->cut_count++;
     r->cut_words[at] = word;
-    *cut = (struct lat_rank_cut){part->runs[from], from, bit, 0, part->sets[from]};
-    if (r->stepped && !l->counting) {
-        cut->letter = letter_after(l, word, part->letters[from], &r->window->events[bit]);
-        cut->set = stepped_set(l, at, from, bit);
-    }
-    if (r->cut_count == r->cut_cap)
+    r->cuts[at] = (struct lat_rank_cut){m->runs[from], from, bit, 0, m->sets[from]};
+    if (!m->plain && !l->counting)
+        step_first(l, at);
+    if (at + 1 == r->cut_cap)
         widen(r);
 }
 
 /* One more way to a cut. */
-static inline void join_cut(struct pt_lattice *l, uint32_t at, uint32_t from, uint32_t bit)
+static inline __attribute__((always_inline)) void join_cut(struct pt_lattice *l, const struct making *m, uint32_t at,
+                                                           uint32_t from, uint32_t bit)
 {
     struct lat_rank_cut *cut = &l->ranks->cuts[at];
-    const struct lat_part *part = &l->current->parts[0];
-    if (__builtin_add_overflow(cut->runs, part->runs[from], &cut->runs))
+    pt_set set = m->sets[from];
+    if (__builtin_add_overflow(cut->runs, m->runs[from], &cut->runs))
         cut->runs = UINT64_MAX;
-    if (l->counting)
-        return;
-    pt_set set = l->ranks->stepped ? stepped_set(l, at, from, bit) : part->sets[from];
+    if (!m->plain)
+        set = l->counting ? cut->set : stepped_set(l, at, from, bit);
     if (set != cut->set)
         cut->set = pt_sets_union(&l->sets, &l->workers[0].cache, cut->set, set);
 }
@@ -220,30 +234,47 @@ static void begin_cuts(struct pt_lattice *l)
         r->rest[i] = ~r->words[i] & window;
 }
 
-/* The cuts of the next level up to the limit that have not been made yet. */
+/*
+ * The cuts of the next level up to the limit that have not been made yet. Words up to the limit often fit into 64 bits,
+ * and then it takes half the time: all that is looked at are the lower halves. Who comes to need more begins again.
+ */
+#define MAKE_CUTS(name, word_type, lowest_bit)                                                                         \
+    static void name(struct pt_lattice *l, word_type limit)                                                            \
+    {                                                                                                                  \
+        struct lat_ranks *r = l->ranks;                                                                                \
+        const struct lat_part *part = &l->current->parts[0];                                                           \
+        const struct making m = {part->runs, part->sets, r->after, !r->stepped && !l->counting};                       \
+        uint32_t count = part->count, mask = r->mask;                                                                  \
+        for (uint32_t i = 0; i < count; i++) {                                                                         \
+            word_type word = (word_type)r->words[i], missing = (word_type)r->rest[i], next;                            \
+            if (word > limit)                                                                                          \
+                continue;                                                                                              \
+            while (missing && (next = word | (missing & -missing)) <= limit) {                                         \
+                uint32_t bit = lowest_bit(missing), s = slot_of(next, mask), at;                                       \
+                missing &= (missing - 1) & ~(word_type)m.after[bit];                                                   \
+                while ((at = r->slots[s]) && (word_type)r->cut_words[at - 1] != next)                                  \
+                    s = (s + 1) & mask;                                                                                \
+                if (at) {                                                                                              \
+                    join_cut(l, &m, at - 1, i, bit);                                                                   \
+                } else {                                                                                               \
+                    r->slots[s] = r->cut_count + 1;                                                                    \
+                    add_cut(l, &m, next, i, bit);                                                                      \
+                    mask = r->mask;                                                                                    \
+                }                                                                                                      \
+            }                                                                                                          \
+            r->rest[i] = missing;                                                                                      \
+        }                                                                                                              \
+    }
+MAKE_CUTS(make_wide_cuts, lat_word, lat_lowest_bit)
+MAKE_CUTS(make_narrow_cuts, uint64_t, (uint32_t)__builtin_ctzll)
+#undef MAKE_CUTS
+
 static void make_cuts(struct pt_lattice *l, lat_word limit)
 {
-    struct lat_ranks *r = l->ranks;
-    uint32_t count = l->current->parts[0].count;
-    for (uint32_t i = 0; i < count; i++) {
-        lat_word word = r->words[i], missing = r->rest[i];
-        while (missing) {
-            uint32_t bit = lat_lowest_bit(missing), s, at;
-            lat_word next = word | lat_bit(bit);
-            if (next > limit)
-                break;
-            missing &= (missing - 1) & ~r->after[bit];
-            for (s = slot_of(r, next); (at = r->slots[s]) && r->cut_words[at - 1] != next;)
-                s = (s + 1) & r->mask;
-            if (at) {
-                join_cut(l, at - 1, i, bit);
-            } else {
-                r->slots[s] = r->cut_count + 1;
-                add_cut(l, next, i, bit);
-            }
-        }
-        r->rest[i] = missing;
-    }
+    if (limit >> 64)
+        make_wide_cuts(l, limit);
+    else
+        make_narrow_cuts(l, (uint64_t)limit);
 }
 
 /* The keep-th of the cuts' words; they are distinct. Quickselect. */
@@ -278,6 +309,11 @@ static lat_word nth_word(struct lat_ranks *r, uint32_t keep)
     return words[low];
 }
 
+/* Effects and steps repeat from cut to cut, so the last one is tried before the table. */
+struct memo {
+    uint32_t a, b, result;
+};
+
 /* The cuts up to `last` are the next level. */
 static void keep_cuts(struct pt_lattice *l, lat_word last)
 {
@@ -285,6 +321,7 @@ static void keep_cuts(struct pt_lattice *l, lat_word last)
     const struct lat_part *from = &l->current->parts[0];
     struct lat_part *to = &l->next->parts[0];
     uint32_t at = 0;
+    struct memo effect = {PT_NONE, 0, 0}, step = effect;
     lat_word common = ~(lat_word)0, any = 0, greatest = 0;
     lat_part_reserve(l, to, to->words ? to->words : 1, r->cut_count);
     PT_GROW(r->next_words, r->next_cap, r->cut_count);
@@ -301,9 +338,17 @@ static void keep_cuts(struct pt_lattice *l, lat_word last)
         to->letters[at] = l->counting ? 0 : cut->letter;
         to->sets[at] = l->counting ? PT_SET_EMPTY : cut->set;
         if (!l->counting && !r->stepped) {
-            pt_letter letter = letter_after(l, word, from->letters[cut->from], &r->window->events[cut->bit]);
-            to->letters[at] = letter;
-            to->sets[at] = pt_sets_step(&l->sets, &l->workers[0].cache, cut->set, letter);
+            pt_letter before = from->letters[cut->from];
+            const struct lat_rank_event *event = &r->window->events[cut->bit];
+            if (event->joint || before != effect.a || event->effect != effect.b)
+                effect = (struct memo){before, event->effect, letter_after(l, word, before, event)};
+            if (effect.result != step.b || cut->set != step.a)
+                step = (struct memo){cut->set, effect.result,
+                                     pt_sets_step(&l->sets, &l->workers[0].cache, cut->set, effect.result)};
+            to->letters[at] = effect.result;
+            to->sets[at] = step.result;
+            if (event->joint)
+                effect.a = PT_NONE;
         }
         at++;
     }
@@ -426,7 +471,7 @@ static lat_word raised(lat_word limit)
         return limit << 1 | 1;
     for (uint32_t fill = (gaps + 1) / 2; fill; fill--)
         over &= over - 1;
-    return limit | (lat_bit(lat_lowest_bit(over)) - 1);
+    return over ? limit | (lat_bit(lat_lowest_bit(over)) - 1) : ~(lat_word)0;
 }
 
 /* Makes the cuts of the next level and finds the last one to keep. */
@@ -436,8 +481,12 @@ static enum lat_made choose(struct pt_lattice *l, lat_word *ret_last)
     uint32_t window = (uint32_t)l->options->window;
     lat_word all = lat_low_bits(r->window->count), limit = r->greatest << 1 | 1;
     begin_cuts(l);
-    for (;; limit = raised(limit)) {
+    for (bool narrow = true;; limit = raised(limit)) {
         limit = limit < all && limit > r->greatest ? limit : all;
+        if (narrow && limit >> 64) {
+            begin_cuts(l);
+            narrow = false;
+        }
         make_cuts(l, limit);
         if (r->cut_count >= window) {
             *ret_last = r->cut_count > window ? nth_word(r, window) : ~(lat_word)0;
