@@ -28,6 +28,9 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->by_needs = pt_relation_by_needs(&l->relation);
     l->full = options->window == PT_ALL && options->lookahead == PT_ALL;
     l->module = pt_monitor_is_module(monitor);
+    uint32_t events;
+    pt_monitor_events(monitor, &events);
+    l->same_letters = !l->module && !events;
     pt_monitor_vars(monitor, &l->var_count);
     l->joint_vars = pt_monitor_joint_vars(monitor, &l->joint_count);
     l->is_joint = pt_xcalloc(l->var_count, sizeof *l->is_joint);

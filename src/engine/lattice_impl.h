@@ -155,8 +155,9 @@ struct pt_lattice {
     bool by_needs;               /* pt_relation_by_needs, asked once */
     struct pt_sets sets;
     bool module;
-    bool full;     /* window and lookahead are both `all` */
-    uint64_t most; /* states that are explored; 0: all */
+    bool same_letters; /* whoever comes to a cut reads the same letter: no module, no event of the property */
+    bool full;         /* window and lookahead are both `all` */
+    uint64_t most;     /* states that are explored; 0: all */
     uint32_t var_count;
     const uint32_t *joint_vars; /* see logic/monitor/monitor.h */
     uint32_t joint_count;

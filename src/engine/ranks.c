@@ -26,9 +26,7 @@ enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 4096 };
 static struct lat_ranks *ranks_new(struct pt_lattice *l)
 {
     struct lat_ranks *r = pt_xaligned(LAT_CACHE_LINE, sizeof *r);
-    uint32_t events;
-    pt_monitor_events(l->monitor, &events);
-    r->stepped = l->module || events > 0;
+    r->stepped = !l->same_letters;
     r->vars = l->module ? l->all_vars : l->joint_vars;
     r->var_count = l->module ? l->var_count : l->joint_count;
     r->writes = pt_xaligned(sizeof(lat_word), (l->var_count + 1) * sizeof *r->writes);
