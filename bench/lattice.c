@@ -153,16 +153,26 @@ static void bench_full(void)
     printf("RATIO two jobs %.2fx faster (at least 1.6)\n", one / two);
 }
 
-/* 8 threads that mostly write their own variable and now and then read a neighbour's. */
-static double cone(uint64_t events)
+/* Every thread's variable is in it; `joint`: some in atoms that compare several. */
+static void cone_formula(char *text, size_t size, uint32_t threads, bool joint)
 {
-    enum { CONE_THREADS = 8 };
+    size_t at = (size_t)snprintf(text, size, "always (x1 == 3 -> (x2 < 9 since (x3 < 9 && once x4 < 9)))");
+    if (joint)
+        at += (size_t)snprintf(text + at, size - at, " && always (x5 + x6 < 40 || x7 > 100 || x8 > 100)");
+    for (uint32_t t = joint ? 8 : 4; t < threads; t++)
+        at += (size_t)snprintf(text + at, size - at, " && always x%u < 9", t + 1);
+}
+
+/* Threads that mostly write their own variable and, `reads` of 256 times, read somebody else's before. */
+static double cone(uint64_t events, uint32_t threads, bool joint, uint32_t reads, uint64_t window, unsigned jobs)
+{
     struct pt_properties *props = pt_properties_new();
-    struct pt_monitor *monitor = monitor_of(props, "always (x1 == 3 -> (x2 < 9 since (x3 < 9 && once x4 < 9))) && "
-                                                   "always (x5 + x6 < 40 || x7 > 100 || x8 > 100)");
+    char formula[4096];
+    cone_formula(formula, sizeof formula, threads, joint);
+    struct pt_monitor *monitor = monitor_of(props, formula);
     struct pt_names names;
-    intern_names(&names, CONE_THREADS);
-    struct pt_analysis_options options = {.window = 64, .lookahead = 256, .jobs = 1, .trace = "bench"};
+    intern_names(&names, threads > 8 ? threads : 8);
+    struct pt_analysis_options options = {.window = window, .lookahead = 256, .jobs = jobs, .trace = "bench"};
     struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
     uint64_t random = 88172645463325252ULL;
     double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -171,14 +181,14 @@ static double cone(uint64_t events)
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        uint32_t thread = random % CONE_THREADS;
-        if (random >> 32 & 1)
-            feed(analysis, thread, PT_OP_READ, (uint32_t)(random >> 40) % CONE_THREADS, 0);
+        uint32_t thread = random % threads;
+        if ((random >> 24 & 255) < reads)
+            feed(analysis, thread, PT_OP_READ, (uint32_t)(random >> 40) % threads, 0);
         feed(analysis, thread, PT_OP_WRITE, thread, (int64_t)(random >> 48) % 9);
     }
     pt_analysis_finish(analysis, NULL);
     double seconds = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
-    printf("cone, %" PRIu64 " relevant events: %.2f s\n", events, seconds);
+    printf("cone, %" PRIu64 " relevant events, %u threads: %.2f s\n", events, threads, seconds);
     report(analysis);
     pt_analysis_free(analysis);
     pt_monitor_free(monitor);
@@ -198,7 +208,7 @@ static double cone_alone(uint64_t events, double *ret_mb)
         exit(1);
     pid_t child = fork();
     if (child == 0) {
-        seconds = cone(events);
+        seconds = cone(events, 8, true, 128, 64, 1);
         fflush(stdout);
         _exit(write(ends[1], &seconds, sizeof seconds) != sizeof seconds);
     }
@@ -211,6 +221,30 @@ static double cone_alone(uint64_t events, double *ret_mb)
     return seconds;
 }
 
+/* Microseconds for each relevant event, by the number of threads. */
+static void bench_threads(uint64_t events)
+{
+    static const struct {
+        uint32_t threads;
+        double aim; /* events per second */
+    } rows[] = {{2, 2e6}, {8, 5e5}, {16, 0}, {32, 0}, {48, 0}, {64, 2e5}};
+    static const struct {
+        const char *name;
+        bool joint;
+        uint32_t reads;
+    } kinds[] = {{"apart", false, 0}, {"reading each other, atoms over several variables", true, 128}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            double seconds = cone(events, rows[i].threads, kinds[k].joint, kinds[k].reads, 64, 1);
+            printf("RATE cone, %u threads %s: %.2f us, %.0f events/s", rows[i].threads, kinds[k].name,
+                   1e6 * seconds / (double)events, (double)events / seconds);
+            if (rows[i].aim > 0)
+                printf(" (at least %.0f)", rows[i].aim);
+            printf("\n");
+            fflush(stdout);
+        }
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "full") == 0) {
@@ -220,8 +254,10 @@ int main(int argc, char **argv)
         double small_mb, large_mb, small = cone_alone(events, &small_mb), large = cone_alone(4 * events, &large_mb);
         printf("RATIO cone time, four times the events: %.2f (at most 4.4); memory %.2f (at most 1.05)\n",
                large / small, large_mb / small_mb);
+    } else if (argc >= 2 && strcmp(argv[1], "threads") == 0) {
+        bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000);
     } else {
-        fprintf(stderr, "usage: lattice full | cone [EVENTS]\n");
+        fprintf(stderr, "usage: lattice full | cone [EVENTS] | threads [EVENTS]\n");
         return 2;
     }
     return 0;

@@ -45,6 +45,17 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
     }
 }
 
+void lat_free_line(struct pt_lattice *l, uint64_t number)
+{
+    uint64_t first = l->line_freed > l->line_first ? l->line_freed : l->line_first;
+    for (uint64_t n = first + 1; n <= number; n++) {
+        struct lat_place place = lat_place_of(l, n);
+        if (place.index > l->columns[place.column].freed)
+            lat_free_events(l, &l->columns[place.column], place.index);
+    }
+    l->line_freed = number > l->line_freed ? number : l->line_freed;
+}
+
 void lat_layout_unref(struct lat_layout *layout)
 {
     if (!layout || --layout->refs)

@@ -139,7 +139,7 @@ static void judge_late_event(struct pt_lattice *l, uint32_t field, uint32_t inde
     }
 }
 
-static bool q_full(const struct pt_lattice *l)
+bool lat_q_full(const struct pt_lattice *l)
 {
     return l->options->lookahead != PT_ALL && l->q_end == l->common_total + l->options->lookahead;
 }
@@ -147,23 +147,26 @@ static bool q_full(const struct pt_lattice *l)
 /* Lets arrived events into Q; those that come while the level is open are tried at once. */
 static void fill_q(struct pt_lattice *l)
 {
-    while (l->q_end < l->pushed && !q_full(l)) {
-        struct lat_column *column = &l->columns[l->arrival[l->arrival_head++]];
-        struct lat_field *field = &l->layout->fields[column->field];
+    while (l->q_end < l->pushed && !lat_q_full(l)) {
+        struct lat_column *column = &l->columns[lat_place_of(l, ++l->q_end).column];
         column->in_q++;
+        if (l->ranked)
+            continue;
+        struct lat_field *field = &l->layout->fields[column->field];
         field->limit++;
-        l->q_end++;
-        lat_ranks_note(l, (uint32_t)(column - l->columns), column->in_q);
         judge_late_event(l, column->field, field->limit - 1);
         if (l->next_open && l->paired)
             lat_pair_newest(l, column->field);
         else if (l->next_open)
             lat_expand_newest(l, l->current, l->next, column->field);
     }
-    if (l->arrival_head > 4096 && l->arrival_head > l->arrival_count / 2) {
-        l->arrival_count -= l->arrival_head;
-        memmove(l->arrival, l->arrival + l->arrival_head, l->arrival_count * sizeof *l->arrival);
-        l->arrival_head = 0;
+    /* Levels that are remembered, and words, reach so far back at most. */
+    enum { REACH = LAT_BOUNDED_LEVELS + 2 * LAT_RANK_SPAN };
+    if (l->level > l->line_first + 2 * REACH) {
+        uint64_t drop = l->level - REACH - l->line_first;
+        l->line_count -= drop;
+        memmove(l->line, l->line + drop, l->line_count * sizeof *l->line);
+        l->line_first += drop;
     }
 }
 
@@ -207,25 +210,36 @@ static void close_level(struct pt_lattice *l)
     l->next = swap;
     l->next_open = false;
     l->level++;
-    settle_common(l);
+    if (l->ranked)
+        lat_ranks_settle(l);
+    else
+        settle_common(l);
+}
+
+/* What Q gives of the next level; false: more events must come before there is anything to do. */
+static bool open_next(struct pt_lattice *l)
+{
+    if (!l->ranked && lat_pair_ready(l)) {
+        lat_pair_expand(l);
+        return l->next_open = true;
+    }
+    enum lat_made made = lat_ranks_expand(l);
+    if (made == LAT_NOT_MADE)
+        lat_expand(l, l->current, l->next);
+    return l->next_open = made != LAT_WAIT;
 }
 
 void lat_cone_advance(struct pt_lattice *l)
 {
     while (!l->stopped) {
         fill_q(l);
-        if (!l->layout) /* no event at all */
+        if (!l->layout && !l->ranked) /* no event at all */
             return;
-        if (!l->next_open) {
-            if (lat_pair_ready(l))
-                lat_pair_expand(l);
-            else if (!lat_ranks_expand(l))
-                lat_expand(l, l->current, l->next);
-            l->next_open = true;
-        }
+        if (!l->next_open && !open_next(l))
+            return;
         uint32_t candidates = l->next->parts[0].count;
         bool enough = l->options->window != PT_ALL && candidates >= l->options->window;
-        if (!candidates || !(q_full(l) || l->ended || enough))
+        if (!candidates || !(lat_q_full(l) || l->ended || enough))
             return;
         close_level(l);
         if (!lat_level_done(l))

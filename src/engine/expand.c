@@ -81,6 +81,15 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
     part->words = words;
 }
 
+void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words)
+{
+    atomic_fetch_sub(&l->bytes, (size_t)part->cap * part->words * sizeof *part->keys);
+    atomic_fetch_add(&l->bytes, (size_t)part->cap * words * sizeof *part->keys);
+    free(part->keys);
+    part->keys = part->cap ? pt_xmalloc((size_t)part->cap * words * sizeof *part->keys) : NULL;
+    part->words = words;
+}
+
 static inline __attribute__((always_inline)) uint64_t hash_key(const uint64_t *key, const uint32_t words)
 {
     uint64_t h = key[0] * 0x9e3779b97f4a7c15ULL;
@@ -113,7 +122,7 @@ static void table_reset(struct lat_table *table, uint32_t expected)
 
 void lat_index(struct lat_table *table, const uint64_t *keys, uint32_t count, uint32_t words)
 {
-    table_reset(table, count);
+    table_reset(table, 2 * count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t s = (uint32_t)hash_key(keys + (size_t)i * words, words) & table->mask;
         while (table->slots[s])
@@ -166,53 +175,107 @@ pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uin
     return pt_sets_apply(&l->sets, &w->cache, pt_sets_apply(&l->sets, &w->cache, before, effect), joint);
 }
 
-/* Takes event `index` of the field from cut i of `from`, which enables it, and merges the result into `to`. */
-static inline __attribute__((always_inline)) void take(struct pt_lattice *l, struct lat_worker *w,
-                                                       const struct lat_part *from, uint32_t i,
-                                                       const struct lat_field *field, uint32_t index,
-                                                       struct lat_part *to, const uint32_t words)
-{
-    uint64_t *key = w->key;
-    for (uint32_t k = 0; k < words; k++)
-        key[k] = from->keys[(size_t)i * words + k];
-    key[field->word] += (uint64_t)1 << field->shift;
+/* Where the part that is being made lies: what the hot loop looks at, so that it can stay in registers. */
+struct target {
+    uint64_t *keys, *runs;
+    pt_set *sets;
+    uint32_t *slots;
+    uint32_t mask;
+};
 
+static inline __attribute__((always_inline)) void set_target(struct target *t, const struct lat_part *to,
+                                                             const struct lat_table *table)
+{
+    *t = (struct target){to->keys, to->runs, to->sets, table->slots, table->mask};
+}
+
+/* A step from a cut: event `index` of the field, from cut i of `from`. */
+struct taken {
+    const struct lat_part *from;
+    const struct lat_field *field;
+    uint32_t i, index;
+    bool later; /* sets are united only: see step_all */
+};
+
+/* A cut that nobody has come to yet; `s` is its slot. */
+static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, struct lat_worker *w,
+                                                          const struct taken step, struct lat_part *to,
+                                                          const uint64_t *key, uint32_t s, const uint32_t words)
+{
     struct lat_table *table = &w->table;
-    uint32_t s = (uint32_t)hash_key(key, words) & table->mask, at;
-    while ((at = table->slots[s]) != 0 && !same_key(to->keys + (size_t)(at - 1) * words, key, words))
-        s = (s + 1) & table->mask;
-    if (at) {
-        at--;
-        if (__builtin_add_overflow(to->runs[at], from->runs[i], &to->runs[at]))
-            to->runs[at] = UINT64_MAX;
-        if (l->counting)
-            return;
-        pt_letter letter = lat_event_letter(l, w, key, to->letters[at], field->user_event[index]);
-        pt_set set = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
-        to->sets[at] = pt_sets_union(&l->sets, &w->cache, to->sets[at], set);
-        return;
-    }
-    at = to->count++;
-    lat_part_reserve(l, to, words, to->count);
-    table->slots[s] = to->count;
+    uint32_t at = to->count++;
+    if (at == to->cap)
+        lat_part_reserve(l, to, words, at + 1);
+    table->slots[s] = at + 1;
     for (uint32_t k = 0; k < words; k++)
         to->keys[(size_t)at * words + k] = key[k];
-    to->runs[at] = from->runs[i];
+    to->runs[at] = step.from->runs[step.i];
     to->letters[at] = 0;
-    to->sets[at] = PT_SET_EMPTY;
-    if (!l->counting) {
-        pt_letter letter = lat_cut_letter(l, w, key, from->letters[i], field, index);
-        to->letters[at] = letter;
-        letter = lat_event_letter(l, w, key, letter, field->user_event[index]);
-        to->sets[at] = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
+    to->sets[at] = l->counting ? PT_SET_EMPTY : step.from->sets[step.i];
+    if (!l->counting)
+        to->letters[at] = lat_cut_letter(l, w, key, step.from->letters[step.i], step.field, step.index);
+    if (!l->counting && !step.later) {
+        pt_letter letter = lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]);
+        to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at], letter);
     }
-    if (to->count > table->mask / 2) {
-        table_reset(table, to->count * 2);
-        for (uint32_t k = 0; k < to->count; k++) {
-            for (s = (uint32_t)hash_key(to->keys + (size_t)k * words, words) & table->mask; table->slots[s];)
-                s = (s + 1) & table->mask;
-            table->slots[s] = k + 1;
+    if (at >= table->mask / 2)
+        lat_index(table, to->keys, to->count, words);
+}
+
+/* Takes a step that is enabled and merges the result into `to`. `t` is where that is. */
+static inline __attribute__((always_inline)) void take(struct pt_lattice *l, struct lat_worker *w,
+                                                       const struct taken step, struct lat_part *to, struct target *t,
+                                                       const uint32_t words)
+{
+    uint64_t few[2], *key = words <= 2 ? few : w->key;
+    for (uint32_t k = 0; k < words; k++)
+        key[k] = step.from->keys[(size_t)step.i * words + k];
+    if (words == 1) /* then it stays in a register */
+        key[0] += (uint64_t)1 << step.field->shift;
+    else
+        key[step.field->word] += (uint64_t)1 << step.field->shift;
+
+    uint32_t s = (uint32_t)hash_key(key, words) & t->mask, at;
+    while ((at = t->slots[s]) != 0 && !same_key(t->keys + (size_t)(at - 1) * words, key, words))
+        s = (s + 1) & t->mask;
+    if (!at) {
+        add_cut(l, w, step, to, key, s, words);
+        set_target(t, to, &w->table);
+        return;
+    }
+    at--;
+    if (__builtin_add_overflow(t->runs[at], step.from->runs[step.i], &t->runs[at]))
+        t->runs[at] = UINT64_MAX;
+    if (!step.later && l->counting)
+        return;
+    pt_set set = step.from->sets[step.i];
+    if (!step.later)
+        set = pt_sets_step(&l->sets, &w->cache, set,
+                           lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]));
+    if (t->sets[at] != set)
+        t->sets[at] = pt_sets_union(&l->sets, &w->cache, t->sets[at], set);
+}
+
+/*
+ * Whether sets are united first and stepped then, once for each cut: a step of a union is the union of the steps, as
+ * long as all that lead to a cut read the same letter there.
+ */
+static bool steps_later(const struct pt_lattice *l)
+{
+    return l->full && !l->counting && l->same_letters;
+}
+
+static void step_all(struct pt_lattice *l, struct lat_worker *w, struct lat_part *part)
+{
+    pt_set before = PT_NONE, after = PT_NONE; /* steps repeat from cut to cut */
+    pt_letter letter = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        if (part->sets[i] != before || part->letters[i] != letter) {
+            before = part->sets[i];
+            letter = part->letters[i];
+            after = pt_sets_step(&l->sets, &w->cache, before, letter);
         }
+        part->sets[i] = after;
     }
 }
 
@@ -242,23 +305,27 @@ static inline __attribute__((always_inline)) bool has_needs(const uint64_t *key,
 }
 
 /* The steps of fields [first, last) except `skip`, from every cut of `from`. */
-static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
-                                                                const struct lat_part *from, struct lat_part *to,
-                                                                uint32_t first, uint32_t last, uint32_t skip,
-                                                                const uint32_t words, const bool by_needs)
+static inline __attribute__((always_inline)) void
+expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part *from, struct lat_part *to,
+              uint32_t first, uint32_t last, uint32_t skip, const uint32_t words, const bool by_needs, const bool later)
 {
     const struct lat_layout *layout = l->layout;
+    const struct lat_field *fields = layout->fields;
+    uint64_t few[2];
+    const uint64_t *guard = words <= 2 ? memcpy(few, layout->guard, words * sizeof *few) : layout->guard;
+    struct target t;
+    set_target(&t, to, &w->table);
     for (uint32_t i = 0; i < from->count; i++) {
         const uint64_t *key = from->keys + (size_t)i * words;
         if (atomic_load_explicit(&l->out_of_memory, memory_order_relaxed))
             return;
         for (uint32_t f = first; f < last; f++) {
-            const struct lat_field *field = &layout->fields[f];
+            const struct lat_field *field = &fields[f];
             uint32_t index = lat_field_count_in(field, key);
             if (f == skip || index >= field->limit)
                 continue;
-            if (has_needs(key, layout->guard, field, index, words) && (by_needs || allows(l, w, key, field, index)))
-                take(l, w, from, i, field, index, to, words);
+            if (has_needs(key, guard, field, index, words) && (by_needs || allows(l, w, key, field, index)))
+                take(l, w, (struct taken){from, field, i, index, later}, to, &t, words);
         }
     }
 }
@@ -267,7 +334,7 @@ static inline __attribute__((always_inline)) void expand_fields(struct pt_lattic
 static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
                                                                     struct lat_level *from, struct lat_level *to,
                                                                     uint32_t part, const uint32_t words,
-                                                                    const bool by_needs)
+                                                                    const bool by_needs, const bool later)
 {
     const struct lat_part *same = &from->parts[part];
     const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
@@ -276,16 +343,18 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
     if (!same->count && !before->count)
         return;
     table_reset(&w->table, same->count + before->count / 2 + 32);
-    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs);
+    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later);
     if (l->layout->field_count)
-        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs);
+        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later);
+    if (later)
+        step_all(l, w, &to->parts[part]);
 }
 
 /* By itself, so that it does not take registers from the loops below. */
 static __attribute__((noinline)) void expand_part_asking(struct pt_lattice *l, struct lat_worker *w,
                                                          struct lat_level *from, struct lat_level *to, uint32_t part)
 {
-    expand_part_words(l, w, from, to, part, l->layout->words, false);
+    expand_part_words(l, w, from, to, part, l->layout->words, false, false);
 }
 
 static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
@@ -293,12 +362,12 @@ static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_l
 {
     if (!l->by_needs)
         expand_part_asking(l, w, from, to, part);
-    else if (l->layout->words == 1) /* the constant lets the compiler unroll the loops over words away */
-        expand_part_words(l, w, from, to, part, 1, true);
-    else if (l->layout->words == 2)
-        expand_part_words(l, w, from, to, part, 2, true);
+    else if (l->layout->words == 1 && steps_later(l)) /* constants let the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1, true, true);
+    else if (l->layout->words == 2 && steps_later(l))
+        expand_part_words(l, w, from, to, part, 2, true, true);
     else
-        expand_part_words(l, w, from, to, part, l->layout->words, true);
+        expand_part_words(l, w, from, to, part, l->layout->words, true, false);
 }
 
 /* ---- workers ---- */
@@ -456,10 +525,12 @@ void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_
     uint32_t newest = f->limit - 1, words = l->layout->words;
     struct lat_part *part = &from->parts[0];
     struct lat_worker *w = &l->workers[0];
+    struct target t;
     lat_index(&w->table, to->parts[0].keys, to->parts[0].count, words);
+    set_target(&t, &to->parts[0], &w->table);
     for (uint32_t i = 0; i < part->count; i++) {
         const uint64_t *key = part->keys + (size_t)i * words;
         if (lat_field_count_in(f, key) == newest && lat_enabled(l, key, field, newest))
-            take(l, w, part, i, f, newest, &to->parts[0], words);
+            take(l, w, (struct taken){part, f, i, newest, false}, &to->parts[0], &t, words);
     }
 }

@@ -22,7 +22,7 @@ struct lat_block {
     _Alignas(uint64_t) unsigned char data[];
 };
 
-enum { SMALLEST_BLOCK = 64, BOUNDED_LEVELS = 4096 };
+enum { SMALLEST_BLOCK = 64 };
 
 static struct lat_block *block_take(struct lat_history *h, size_t size)
 {
@@ -59,6 +59,7 @@ void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
 {
     block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
+    lat_window_unref(past->window);
     *past = (struct lat_past_level){0};
 }
 
@@ -87,7 +88,8 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
                          struct lat_past_level *ret)
 {
     struct lat_past_level past = {.level = number, .layout = l->layout};
-    size_t words = l->layout ? l->layout->words : 1, at = 0;
+    size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1, at = 0;
+    past.words = (uint32_t)words;
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
     uint32_t fields = l->layout ? l->layout->field_count : 0;
@@ -102,7 +104,8 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         const struct lat_part *part = &level->parts[p];
         if (!part->count)
             continue;
-        memcpy(past.keys + at * words, part->keys, part->count * words * sizeof *past.keys);
+        if (!l->ranked)
+            memcpy(past.keys + at * words, part->keys, part->count * words * sizeof *past.keys);
         memcpy(past.letters + at, part->letters, part->count * sizeof *past.letters);
         memcpy(past.sets + at, part->sets, part->count * sizeof *past.sets);
         at += part->count;
@@ -114,6 +117,8 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         past.fields = fields;
         l->layout->refs++;
     }
+    if (l->ranked)
+        lat_ranks_remember(l, &past);
     past.observed = lat_trail(l, number);
     past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
     *ret = past;
@@ -128,7 +133,10 @@ static void drop_oldest(struct pt_lattice *l)
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
-    for (uint32_t f = 0; f < oldest->fields; f++) {
+    if (oldest->window)
+        lat_free_line(l, oldest->settled);
+    /* Events that are in every cut may still have bits: while there are words, events are forgotten by number. */
+    for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
         const struct lat_field *field = &oldest->layout->fields[f];
         struct lat_column *column = &l->columns[field->column];
         uint64_t common = field->base + oldest->common[f];
@@ -165,7 +173,7 @@ static void double_stride(struct pt_lattice *l)
 static bool too_much(const struct pt_lattice *l)
 {
     const struct lat_history *h = &l->history;
-    return h->bytes > h->budget || (!l->full && h->count - h->head > BOUNDED_LEVELS);
+    return h->bytes > h->budget || (!l->full && h->count - h->head > LAT_BOUNDED_LEVELS);
 }
 
 void lat_history_shrink(struct pt_lattice *l, size_t budget)
@@ -210,6 +218,8 @@ void lat_history_release(struct pt_lattice *l)
 
 void lat_free_common(struct pt_lattice *l)
 {
+    if (l->ranked)
+        lat_free_line(l, lat_ranks_settled(l));
     for (uint32_t f = 0; l->layout && f < l->layout->field_count; f++) {
         struct lat_column *column = &l->columns[l->layout->fields[f].column];
         lat_free_events(l, column, column->low);

@@ -28,6 +28,9 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->by_needs = pt_relation_by_needs(&l->relation);
     l->full = options->window == PT_ALL && options->lookahead == PT_ALL;
     l->module = pt_monitor_is_module(monitor);
+    uint32_t events;
+    pt_monitor_events(monitor, &events);
+    l->same_letters = !l->module && !events;
     pt_monitor_vars(monitor, &l->var_count);
     l->joint_vars = pt_monitor_joint_vars(monitor, &l->joint_count);
     l->is_joint = pt_xcalloc(l->var_count, sizeof *l->is_joint);
@@ -137,7 +140,7 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->ranking.kept);
     free(l->columns);
     free(l->column_of_thread);
-    free(l->arrival);
+    free(l->line);
     free(l->trail);
     free(l->is_joint);
     free(l->all_vars);
@@ -301,6 +304,8 @@ bool lat_level_done(struct pt_lattice *l)
     }
     count_level(l);
     pt_set flags = l->counting ? 0 : flags_of_level(l->current);
+    if (flags)
+        lat_ranks_leave(l);
     const uint64_t *key;
     pt_letter letter;
     if ((flags & PT_SET_BAD) && find_flagged(l, PT_SET_BAD, &key, &letter)) {
@@ -486,8 +491,10 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     }
     store(l, &e, event, var, user_event, effect, clock);
     if (!l->full) {
-        PT_PUSH(l->arrival, l->arrival_count, l->arrival_cap, c);
-        lat_layout_add(l, c);
+        struct lat_place place = {e.index, c};
+        PT_PUSH(l->line, l->line_count, l->line_cap, place);
+        if (!l->ranked)
+            lat_layout_add(l, c);
         if (++l->waiting == BATCH) {
             l->waiting = 0;
             lat_cone_advance(l);

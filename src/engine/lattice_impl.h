@@ -98,8 +98,11 @@ struct lat_level {
 /* A level as the witness needs it. */
 struct lat_past_level {
     uint64_t level;
-    struct lat_layout *layout;
-    struct lat_block *block; /* holds the arrays */
+    struct lat_layout *layout; /* none: level 0 without an event, or a level of words (ranks.h) */
+    struct lat_window *window; /* of a level of words: its keys are these */
+    uint64_t settled;          /* ... every event up to this number is in all its cuts */
+    uint32_t words;            /* per key */
+    struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
     pt_letter *letters;
     pt_set *sets;
@@ -110,7 +113,7 @@ struct lat_past_level {
     size_t bytes;
 };
 
-enum { LAT_BLOCK_CLASSES = 12 };
+enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows */
 
 struct lat_history {
     struct lat_past_level *levels; /* ascending; levels[head ..] are alive */
@@ -135,24 +138,12 @@ struct lat_worker {
     uint64_t *key; /* scratch, `words` */
 };
 
-/* The words of ranks.c. */
-enum { LAT_RANK_RING = 1024 };
-struct lat_ranked {
-    uint32_t column;
+enum { LAT_RANK_SPAN = 128, LAT_RANK_WORDS = LAT_RANK_SPAN / 64 }; /* ranks.h: bits, and words of 64, of a cut */
+
+/* Where an event is. */
+struct lat_place {
     uint64_t index;
-};
-struct lat_ranks {
-    uint64_t base;  /* every event up to this number is in all cuts */
-    uint32_t count; /* events after it that are known here, at most 64 */
-    struct lat_ranked events[64];
-    uint64_t needs[64];
-    uint64_t *words, *next_words; /* of the cuts of the current level, and of those being made */
-    size_t word_cap, next_cap;
-    uint64_t level; /* whose words they are, plus one; 0: of none */
-    struct lat_rank_edge *edges;
-    uint32_t edge_count;
-    size_t edge_cap;
-    struct lat_ranked ring[LAT_RANK_RING]; /* the events in Q, by number */
+    uint32_t column;
 };
 
 struct pt_lattice {
@@ -164,8 +155,9 @@ struct pt_lattice {
     bool by_needs;               /* pt_relation_by_needs, asked once */
     struct pt_sets sets;
     bool module;
-    bool full;     /* window and lookahead are both `all` */
-    uint64_t most; /* states that are explored; 0: all */
+    bool same_letters; /* whoever comes to a cut reads the same letter: no module, no event of the property */
+    bool full;         /* window and lookahead are both `all` */
+    uint64_t most;     /* states that are explored; 0: all */
     uint32_t var_count;
     const uint32_t *joint_vars; /* see logic/monitor/monitor.h */
     uint32_t joint_count;
@@ -181,12 +173,12 @@ struct pt_lattice {
     size_t column_cap;
     uint32_t *column_of_thread;
     size_t column_of_thread_cap;
-    uint64_t pushed;       /* relevant events so far */
-    uint64_t common_total; /* sum of the columns' common */
-    uint64_t q_end;        /* Q is the events up to this number that are not common */
-    uint32_t *arrival;     /* columns of the events after q_end: arrival[arrival_head .. arrival_count) */
-    uint32_t arrival_head, arrival_count;
-    size_t arrival_cap;
+    uint64_t pushed;                 /* relevant events so far */
+    uint64_t common_total;           /* sum of the columns' common */
+    uint64_t q_end;                  /* Q is the events up to this number that are not common */
+    struct lat_place *line;          /* bounded: the events after number line_first, in trace order */
+    uint64_t line_first, line_freed; /* ... which are all forgotten up to number line_freed */
+    size_t line_count, line_cap;
 
     struct lat_layout *layout;
     struct lat_level *current, *next;
@@ -210,7 +202,8 @@ struct pt_lattice {
     bool counting;               /* after a violation, --exhaustive: figures only */
     bool rebuilding;             /* levels are made again for a witness */
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
-    struct lat_ranks ranks;
+    struct lat_ranks *ranks;     /* NULL until it is needed */
+    bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint64_t *counts; /* column_count each */
@@ -247,6 +240,13 @@ static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint
     return (struct pt_cut_event){column, index, e->clock, e->object, (uint8_t)e->op};
 }
 void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto);
+/* Where the event with this number is: bounded windows, not long forgotten. */
+static inline struct lat_place lat_place_of(const struct pt_lattice *l, uint64_t number)
+{
+    return l->line[number - l->line_first - 1];
+}
+/* Forgets the events with numbers up to this one. */
+void lat_free_line(struct pt_lattice *l, uint64_t number);
 /* Absolute counts of `columns` columns before the first event; the caller frees them. */
 uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns);
 void lat_layout_build(struct pt_lattice *l);                /* and repacks all levels */
@@ -297,6 +297,8 @@ void lat_level_release(struct pt_lattice *l, struct lat_level *level);
 void lat_level_free(struct pt_lattice *l, struct lat_level *level);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
+/* Makes room for other keys; what is in them is lost. */
+void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words);
 /* All steps from `from` into `to` (which is emptied first), by all workers. */
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
 /* The steps by the newest event of one field only, added to `to`; bounded windows. */
@@ -312,18 +314,32 @@ uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t 
 /* cone.c: bounded windows */
 /* Negative: a comes first in the contract's order of cuts. Same layout, same level. */
 int lat_cut_compare(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *a, const uint64_t *b);
+bool lat_q_full(const struct pt_lattice *l);
 /* Closes every level that can be closed with the events that have arrived. */
 void lat_cone_advance(struct pt_lattice *l);
 /* After a stop at a violation: what is still needed to judge completeness; and a further event for that judgement. */
 void lat_cone_stop(struct pt_lattice *l);
 void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event);
 
-/* ranks.c: bounded windows that drop cuts */
-/* Event `index` of the column came into Q with number q_end. */
-void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint64_t index);
-/* Makes the next level and keeps W of it; false: it cannot be done here. */
-bool lat_ranks_expand(struct pt_lattice *l);
+/* ranks.c: bounded windows that drop cuts. While `ranked` levels are closed as soon as they are made. */
+enum lat_made {
+    LAT_NOT_MADE, /* it cannot be done here; `current` has keys */
+    LAT_WAIT,     /* more events must come first; nothing was begun */
+    LAT_MADE,
+};
+enum lat_made lat_ranks_expand(struct pt_lattice *l);
+/* Back to keys and a layout, if it is ranked. */
+void lat_ranks_leave(struct pt_lattice *l);
 void lat_ranks_release(struct pt_lattice *l);
+/* Of a ranked level: after it was closed, how many events are in all cuts; and every one up to which number is. */
+void lat_ranks_settle(struct pt_lattice *l);
+uint64_t lat_ranks_settled(const struct pt_lattice *l);
+/* Its words into the keys of `past`, with what they are and what stays in memory for it. */
+void lat_ranks_remember(struct pt_lattice *l, struct lat_past_level *past);
+void lat_window_unref(struct lat_window *window);
+/* The word that a cut has in a remembered level; false: it is not one of that level's. */
+bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past, const uint64_t *counts,
+                   uint64_t *key);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);

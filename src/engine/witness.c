@@ -159,13 +159,21 @@ static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t
     return list;
 }
 
+/* The key that the cut we are at has in a level; false: it cannot be there. */
+static bool key_in(struct walk *w, const struct lat_past_level *past)
+{
+    if (past->window)
+        return lat_ranks_key(w->l, past, w->counts, w->key);
+    return !past->layout || lat_key(w->l, past->layout, w->counts, w->key);
+}
+
 /* Tries to go back over the last event of one column. Where needs decide, two cuts that differ in an event have a step
  * between them; other orders are asked. */
 static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_t column)
 {
     struct pt_lattice *l = w->l;
     uint64_t index = w->counts[column];
-    uint32_t words = past->layout ? past->layout->words : 1;
+    uint32_t words = past->words;
     PT_GROW(w->key, w->key_cap, words);
     if (index <= l->columns[column].freed)
         return false;
@@ -176,7 +184,7 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     w->key[0] = 0; /* level 0 may have been remembered before there was a layout */
     struct pt_cut_event step_event = lat_cut_event(l, column, index);
     bool enabled = l->by_needs || pt_relation_enabled(&l->relation, w->counts, &step_event);
-    if (enabled && (!past->layout || lat_key(l, past->layout, w->counts, w->key)))
+    if (enabled && key_in(w, past))
         at = lat_find(&w->table, past->keys, words, w->key);
     if (at != PT_NONE) {
         pt_mstate *goal = serving(w, past->sets[at], letter, &count);
@@ -200,7 +208,7 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
 static bool back_one_level(struct walk *w, const struct lat_past_level *past)
 {
     struct pt_lattice *l = w->l;
-    lat_index(&w->table, past->keys, past->count, past->layout ? past->layout->words : 1);
+    lat_index(&w->table, past->keys, past->count, past->words);
     if (w->column != PT_NONE && back_over(w, past, w->column))
         return true;
     uint64_t below = UINT64_MAX; /* the other columns, latest event first */

@@ -1,0 +1,297 @@
+/*
+ * The window of ranks.h: which events have a bit, what follows from each, and the values of variables in a cut.
+ *
+ * Guarantee: a word and the window say exactly what a key and the layout do. Cost: an event is compared with those of
+ * the window once, when it comes in; taking events out is put off until some can go at once, and packs each word anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "engine/ranks.h"
+
+enum { WORTH_SLIDING = 16 };
+
+void lat_window_unref(struct lat_window *window)
+{
+    if (window && --window->refs == 0)
+        free(window);
+}
+
+static const struct lat_event *event_at(const struct pt_lattice *l, const struct lat_rank_event *event)
+{
+    return lat_event_at(&l->columns[event->column], event->index);
+}
+
+static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place)
+{
+    struct lat_ranks *r = l->ranks;
+    struct lat_window *window = r->window;
+    uint32_t at = window->count++;
+    const struct lat_event *e = lat_event_at(&l->columns[place.column], place.index);
+    struct pt_cut_event event = lat_cut_event(l, place.column, place.index);
+    window->events[at] =
+        (struct lat_rank_event){number, place.index, place.column, e->effect, e->user_event, e->var, e->joint};
+    r->after[at] = 0;
+    for (uint32_t k = 0; k < at; k++) {
+        const struct lat_rank_event *other = &window->events[k];
+        bool needs = pt_relation_needs(&l->relation, &event, other->column) >= other->index;
+        r->after[k] |= (lat_word)needs << at;
+    }
+    if (e->var != PT_NONE)
+        r->writes[e->var] |= lat_bit(at);
+    r->pinned += sizeof *e + e->clock->len * sizeof(uint64_t);
+}
+
+static void fill(struct pt_lattice *l)
+{
+    struct lat_window *window = l->ranks->window;
+    while (window->count < LAT_RANK_SPAN && window->end < l->q_end) {
+        struct lat_place place = lat_place_of(l, ++window->end);
+        if (place.index > l->columns[place.column].common) /* else it is in every cut, and may be forgotten */
+            let_in(l, window->end, place);
+    }
+}
+
+/* The bits of a word that are in `keep`, packed. */
+static inline lat_word packed(lat_word word, lat_word keep)
+{
+    lat_word result = 0;
+    uint32_t at = 0;
+    while (keep) { /* run by run */
+        uint32_t skip = lat_lowest_bit(keep);
+        keep >>= skip;
+        word >>= skip;
+        uint32_t run = ~keep ? lat_lowest_bit(~keep) : LAT_RANK_SPAN;
+        result |= (word & lat_low_bits(run)) << at;
+        at += run;
+        if (run == LAT_RANK_SPAN)
+            break;
+        keep >>= run;
+        word >>= run;
+    }
+    return result;
+}
+
+static void pack_all(lat_word *words, uint32_t count, lat_word keep)
+{
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = packed(words[i], keep);
+}
+
+#ifdef __x86_64__
+__attribute__((target("bmi2"))) static void pack_all_bmi2(lat_word *words, uint32_t count, lat_word keep)
+{
+    uint64_t low = (uint64_t)keep, high = (uint64_t)(keep >> 64);
+    int at = __builtin_popcountll(low);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = _pext_u64((uint64_t)words[i], low) |
+                   (at < 64 ? (lat_word)_pext_u64((uint64_t)(words[i] >> 64), high) << at
+                            : (lat_word)_pext_u64((uint64_t)(words[i] >> 64), high) << 64);
+}
+#endif
+
+static void pack(lat_word *words, uint32_t count, lat_word keep)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("bmi2")) {
+        pack_all_bmi2(words, count, keep);
+        return;
+    }
+#endif
+    pack_all(words, count, keep);
+}
+
+/* Remembered levels still refer to the old one. */
+static struct lat_window *own_window(struct lat_window *window)
+{
+    if (window->refs == 1)
+        return window;
+    struct lat_window *own = pt_xmalloc(sizeof *own);
+    memcpy(own, window, offsetof(struct lat_window, events) + window->count * sizeof *window->events);
+    own->refs = 1;
+    window->refs--;
+    return own;
+}
+
+/* What the events that are taken out leave of the window's variables. */
+static void keep_values(struct pt_lattice *l, lat_word out)
+{
+    struct lat_ranks *r = l->ranks;
+    for (uint32_t i = 0; i < r->var_count; i++) {
+        uint32_t v = r->vars[i];
+        lat_word gone = r->writes[v] & out;
+        if (!gone)
+            continue;
+        const struct lat_rank_event *event = &r->window->events[lat_highest_bit(gone)];
+        r->value_numbers[v] = event->number;
+        r->values[v] = event_at(l, event)->value;
+    }
+    for (uint32_t i = 0; i < r->var_count; i++)
+        pack(&r->writes[r->vars[i]], 1, ~out);
+}
+
+void lat_window_settle(struct pt_lattice *l)
+{
+    const struct lat_ranks *r = l->ranks;
+    for (lat_word common = r->common; common; common &= common - 1) {
+        const struct lat_rank_event *event = &r->window->events[lat_lowest_bit(common)];
+        struct lat_column *column = &l->columns[event->column];
+        if (event->index > column->common)
+            column->common = event->index;
+        column->low = column->common;
+    }
+}
+
+/* Takes out the events that are in every cut. */
+static void take_out(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    lat_word keep = ~r->common & lat_low_bits(r->window->count);
+    uint32_t kept = 0;
+    lat_window_settle(l);
+    keep_values(l, r->common);
+    r->window = own_window(r->window);
+    for (lat_word rest = keep; rest; rest &= rest - 1) {
+        uint32_t bit = lat_lowest_bit(rest);
+        r->window->events[kept] = r->window->events[bit];
+        r->after[kept++] = r->after[bit];
+    }
+    r->window->count = kept;
+    pack(r->after, kept, keep);
+    pack(r->words, l->current->parts[0].count, keep);
+    pack(&r->any, 1, keep);
+    pack(&r->greatest, 1, keep);
+    r->common = 0;
+}
+
+void lat_window_slide(struct pt_lattice *l)
+{
+    if (lat_bit_count(l->ranks->common) >= WORTH_SLIDING)
+        take_out(l);
+    fill(l);
+}
+
+/* What the events that are in all cuts from the start leave of the window's variables. The others have bits. */
+static void values_before(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    for (uint32_t i = 0; i < r->var_count; i++) {
+        uint32_t v = r->vars[i];
+        r->value_numbers[v] = l->freed_numbers[v];
+        r->values[v] = l->freed_numbers[v] ? l->freed_values[v] : l->initial[v];
+    }
+    memset(r->writes, 0, l->var_count * sizeof *r->writes);
+    for (uint32_t c = 0; r->var_count && c < l->column_count; c++) {
+        const struct lat_column *column = &l->columns[c];
+        for (uint64_t k = column->freed + 1; k <= column->common; k++) {
+            const struct lat_event *e = lat_event_at(column, k);
+            if (e->var != PT_NONE && e->number > r->value_numbers[e->var]) {
+                r->value_numbers[e->var] = e->number;
+                r->values[e->var] = e->value;
+            }
+        }
+    }
+}
+
+/* The word of a cut of the current level, as its key has it. */
+static lat_word word_of_key(const struct pt_lattice *l, const uint64_t *key)
+{
+    const struct lat_window *window = l->ranks->window;
+    lat_word word = 0;
+    for (uint32_t k = 0; k < window->count; k++) {
+        const struct lat_field *field = &l->layout->fields[l->columns[window->events[k].column].field];
+        bool has = field->base + lat_field_count_in(field, key) >= window->events[k].index;
+        word |= (lat_word)has << k;
+    }
+    return word;
+}
+
+bool lat_window_begin(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_part *part = &l->current->parts[0];
+    uint64_t first = l->q_end + 1; /* the first event that is not in every cut */
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        const struct lat_field *field = &l->layout->fields[f];
+        uint32_t common = (uint32_t)(l->columns[field->column].common - field->base);
+        if (common < field->limit && field->number[common] < first)
+            first = field->number[common];
+    }
+    if (first <= l->line_first)
+        return false;
+    lat_window_unref(r->window);
+    r->window = pt_xmalloc(sizeof *r->window);
+    r->window->refs = 1;
+    r->window->count = 0;
+    r->window->end = first - 1;
+    values_before(l);
+    fill(l);
+    PT_GROW(r->words, r->word_cap, part->count);
+    r->common = ~(lat_word)0;
+    r->any = r->greatest = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        lat_word word = word_of_key(l, part->keys + (size_t)i * l->layout->words);
+        /* Events before the end without a bit are in the cut; where not all others have one, it has no word. */
+        if (r->window->end - r->window->count + lat_bit_count(word) != l->level)
+            return false;
+        r->words[i] = word;
+        r->common &= word;
+        r->any |= word;
+        r->greatest = word > r->greatest ? word : r->greatest;
+    }
+    return true;
+}
+
+/* Where the events that no cut has begin, in each column that has one in the window. */
+struct stop {
+    uint32_t column;
+    uint64_t index;
+};
+
+static bool is_stopped(const struct pt_lattice *l, const struct stop *stops, uint32_t count, struct lat_place place)
+{
+    for (uint32_t s = 0; s < count; s++)
+        if (stops[s].column == place.column)
+            return true; /* it comes after an event that no cut has */
+    struct pt_cut_event event = lat_cut_event(l, place.column, place.index);
+    for (uint32_t s = 0; s < count; s++)
+        if (pt_relation_needs(&l->relation, &event, stops[s].column) >= stops[s].index)
+            return true;
+    return false;
+}
+
+bool lat_window_misses(struct pt_lattice *l)
+{
+    const struct lat_ranks *r = l->ranks;
+    struct stop stops[LAT_RANK_SPAN];
+    uint32_t count = 0;
+    for (lat_word none = ~r->any & lat_low_bits(r->window->count); none; none &= none - 1) {
+        const struct lat_rank_event *event = &r->window->events[lat_lowest_bit(none)];
+        uint32_t s = 0;
+        while (s < count && stops[s].column != event->column)
+            s++;
+        if (s == count)
+            stops[count++] = (struct stop){event->column, event->index};
+    }
+    for (uint64_t number = r->window->end + 1; number <= l->q_end; number++)
+        if (!is_stopped(l, stops, count, lat_place_of(l, number)))
+            return true;
+    return false;
+}
+
+void lat_window_values(struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
+{
+    const struct lat_ranks *r = l->ranks;
+    struct pt_value *values = l->workers[0].values;
+    for (uint32_t i = 0; i < r->var_count; i++) {
+        uint32_t v = r->vars[i];
+        lat_word writes = r->writes[v] & word;
+        const struct lat_rank_event *last = writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
+        values[v] = last ? event_at(l, last)->value : r->values[v];
+        if (ret_writes)
+            ret_writes[i] = last ? last->number : r->value_numbers[v];
+    }
+}
