@@ -360,6 +360,19 @@ static bool has_initial(const struct check *check, const struct pt_monitor *moni
     return known == count;
 }
 
+/* Whether the property has a path through pointers of which the trace says nothing: `run -s` follows those, and writes
+ * what they lead to; a recording of everything does not. */
+static bool has_lost_path(const struct pt_finding *finding, const struct pt_monitor *monitor)
+{
+    uint32_t count = 0;
+    const struct pt_varref *vars = monitor ? pt_monitor_vars(monitor, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        for (const char *const *name = finding->unseen; name && *name; name++)
+            if (strcmp(*name, vars[i].name) == 0 && (strstr(vars[i].path, "->") || strchr(vars[i].path, '*')))
+                return true;
+    return false;
+}
+
 /* A trace without events says nothing. One that a program has recorded by itself (record=FILE) has the initial values
  * of what was accessed, as far as the program still has its debug information: what is said of variables without them
  * is not known. */
@@ -376,6 +389,10 @@ static void doubt_findings(const struct check *check, const struct pt_result *re
             doubt(finding,
                   "the recording has no initial value of a variable that the property names: it was not accessed, or "
                   "its name is not known any more");
+        else if (!finding->builtin && finding->verdict == PT_VERDICT_HOLDS &&
+                 has_lost_path(finding, check->analyse.inputs[i].monitor))
+            doubt(finding, "the property has a path through pointers that the trace never mentions: 'run -s' follows "
+                           "those, recordings of everything do not");
     }
 }
 
