@@ -160,11 +160,11 @@ static bool is_untouched(uintptr_t address)
     static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, false);                            \
+        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, false);                                 \
         if (!word)                                                                                                     \
             return slow_##name(address, order, site);                                                                  \
         type value = perform;                                                                                          \
-        pt_small_end(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site, (uint64_t)value);                        \
+        pt_small_end(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site, (uint64_t)value);            \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
@@ -256,7 +256,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, true);                             \
+        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, true);                                  \
         if (!word)                                                                                                     \
             return slow_##name(address, value, op, order, site);                                                       \
         type result = perform;                                                                                         \
