@@ -319,8 +319,10 @@ unusual:
 
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
 {
+    if (__builtin_expect((address & 7) + size <= 8 && !pt_stamp_is_new(address), 1))
+        return; /* most of them */
     for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
-        if (__builtin_expect(pt_stamp_is_new(at), 0)) {
+        if (pt_stamp_is_new(at)) {
             pt_record_define_initial(at, true);
             pt_stamp_claim(pt_thread_number(pt_thread_of(self)), at);
         }
