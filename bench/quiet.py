@@ -2,12 +2,14 @@
 """What Portent costs on another, quiet machine: built here, measured there.
 
     bench/quiet.py build FOLDER [--portent P] [--before P] [--real F]
-    bench/quiet.py run FOLDER [--rounds N] [--minutes M] [--threads 2,4,8,16]
+    bench/quiet.py run FOLDER [--rounds N] [--minutes M] [--threads 2,4,8,16] [--ways record] [--part 5]
 
 `build` puts everything into FOLDER: the programs of bench/overhead with 2, 4, 8 and 16 worker threads, plain, under
 ThreadSanitizer and by `portent cc` (with --before by an older portent, too), lmdb and zstd where bench/real.py has built them in F,
 and portent with its runtime. `run` needs only that folder, this script and the libraries of the build machine. Rounds are
-interleaved; CPU time is that of the whole process tree, the best of the rounds. It ends after M minutes (default 4.5).
+interleaved; CPU time is that of the whole process tree, the best of the rounds. It ends after M minutes (default 4.5). --ways says what is
+measured beside plain and ThreadSanitizer: nothing, property, races, sample (these four by default), record (everything into a file, for which
+--part makes the programs do a part of the work: compress writes 0.6 MB for each of its 400 blocks, lmdb 0.1 MB for each of 3000 rounds).
 """
 import argparse
 import math
@@ -55,7 +57,7 @@ def build(options):
             file.write(f"{(i * 2654435761 >> 7) % 99991} word {i % 1009}\n")
 
 
-def command(folder, name, threads, way):
+def command(folder, name, threads, way, part=1):
     """The command line and environment of one run; None where it was not built."""
     kind, _, what = way.partition("-")
     program = os.path.join(folder, f"{name}-{threads}-{kind}")
@@ -64,7 +66,7 @@ def command(folder, name, threads, way):
     scratch = os.path.join(folder, "scratch")
     shutil.rmtree(scratch, ignore_errors=True)
     os.mkdir(scratch)
-    line = [program, str(SIZES[name])] if name in SIZES else [program, scratch, "3000"] if name == "lmdb" else \
+    line = [program, str(SIZES[name] // part)] if name in SIZES else [program, scratch, str(3000 // part)] if name == "lmdb" else \
         [program, "-T2", "-3", "-q", "-f", "-k", os.path.join(folder, "words"), "-o", os.path.join(scratch, "out.zst")]
     environment = dict(os.environ, TSAN_OPTIONS="detect_deadlocks=0:exitcode=0:log_path=/dev/null", PORTENT_OPTIONS="")
     if what == "property":
@@ -72,6 +74,8 @@ def command(folder, name, threads, way):
                 os.path.join(folder, f"{name}.prop"), "--", *line]
     elif what == "sample":
         environment["PORTENT_OPTIONS"] = "races=1:sample=1000:exitcode=0:log_path=/dev/null"
+    elif what == "record":
+        environment["PORTENT_OPTIONS"] = f"record={scratch}.rec:log_path=/dev/null"
     elif what == "races":
         environment["PORTENT_OPTIONS"] = "races=1:exitcode=0:log_path=/dev/null"
     return line, environment
@@ -88,30 +92,31 @@ def cpu(line, environment):
 
 
 def show(rows, ways, best):
-    print("| program | threads | plain, s | " + " | ".join(ways[1:]) + " | property/TSan | races/TSan |\n" + "|---" * (len(ways) + 4) + "|")
+    compared = ways[2:]
+    print("| program | threads | plain, s | " + " | ".join([*ways[1:], *(f"{way}/TSan" for way in compared)]) + " |\n" + "|---" * (2 * len(ways)) + "|")
     for row in rows:
         have = {way: best[row, way] for way in ways if (row, way) in best}
         if "plain" in have:
             ratios = [f"{have[way] / have['plain']:.2f}x" if way in have else "" for way in ways[1:]]
-            last = [f"{have[way] / have['tsan']:.2f}" if way in have and "tsan" in have else "" for way in ("portent-property", "portent-races")]
+            last = [f"{have[way] / have['tsan']:.2f}" if way in have and "tsan" in have else "" for way in compared]
             print(f"| {row[0]} | {row[1]} | {have['plain']:.3f} | " + " | ".join([*ratios, *last]) + " |")
     for threads in sorted({row[1] for row in rows}):
         mean = []
         for way in ways[1:]:
             all_of = [best[row, way] / best[row, "plain"] for row in rows if row[1] == threads and (row, way) in best and (row, "plain") in best]
             mean.append(f"{math.exp(sum(map(math.log, all_of)) / len(all_of)):.2f}x" if all_of else "")
-        print(f"| geometric mean | {threads} | | " + " | ".join(mean) + " | | |")
+        print(f"| geometric mean | {threads} | | " + " | ".join(mean) + " |" + " |" * len(compared))
 
 
 def run(options):
     kinds = ["portent", "before"] if os.path.isdir(os.path.join(options.folder, "before")) else ["portent"]
-    ways = ["plain", "tsan", *(f"{kind}-{what}" for what in ("nothing", "property", "races", "sample") for kind in kinds)]
+    ways = ["plain", "tsan", *(f"{kind}-{what}" for what in options.ways.split(",") for kind in kinds)]
     rows = [(name, threads) for threads in map(int, options.threads.split(",")) for name in [*SIZES, *(["lmdb", "zstd"] if threads == 2 else [])]]
     best, end = {}, time.monotonic() + 60 * options.minutes
     for _ in range(options.rounds):
         for row in rows:
             for way in ways:
-                made = command(options.folder, *row, way) if time.monotonic() < end else None
+                made = command(options.folder, *row, way, options.part) if time.monotonic() < end else None
                 took = cpu(*made) if made else None
                 if took:
                     best[row, way] = min(took, best.get((row, way), took))
@@ -128,6 +133,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=4.5)
     parser.add_argument("--threads", default="2,4,8,16")
+    parser.add_argument("--ways", default="nothing,property,races,sample")
+    parser.add_argument("--part", type=int, default=1, help="the programs do so small a part of the usual work")
     options = parser.parse_args()
     options.folder = os.path.abspath(options.folder)
     (build if options.what == "build" else run)(options)

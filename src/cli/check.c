@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common/analyse.h"
@@ -308,9 +309,37 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     return status;
 }
 
+/* An order that the analysis explores in passes over the trace. False: it was interrupted. */
+static bool feed_again(struct check *check, struct pt_analysis *analysis, struct pt_err *err)
+{
+    struct pt_source *source;
+    struct pt_event events[MANY];
+    uint32_t count;
+    while (pt_analysis_again(analysis)) {
+        if (pt_source_open(check->trace, &check->names, &source, err) != PT_OK)
+            return true; /* the analysis says that it has changed */
+        if (may_leave_out(check))
+            pt_source_leave_out(source);
+        while (!pt_interrupted() && read_some(check, source, events, &count, err) == PT_READ_EVENT)
+            for (uint32_t i = 0; i < count; i++)
+                pt_analysis_reread(analysis, &events[i]);
+        pt_source_free(source);
+        if (pt_interrupted())
+            return false;
+    }
+    return true;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static void start(struct check *check, struct engines *engines)
 {
-    const struct pt_analysis_options *options = &check->analyse.engine;
+    struct pt_analysis_options *options = &check->analyse.engine;
+    options->rereads = is_file(check->trace);
     const struct pt_check_options of_checks = {.trace = options->trace,
                                                .order = pt_orders_widest(options->orders),
                                                .automatic = options->orders == PT_ORDERS_AUTO,
@@ -360,6 +389,19 @@ static bool has_initial(const struct check *check, const struct pt_monitor *moni
     return known == count;
 }
 
+/* Whether the property has a path through pointers of which the trace says nothing: `run -s` follows those, and writes
+ * what they lead to; a recording of everything does not. */
+static bool has_lost_path(const struct pt_finding *finding, const struct pt_monitor *monitor)
+{
+    uint32_t count = 0;
+    const struct pt_varref *vars = monitor ? pt_monitor_vars(monitor, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        for (const char *const *name = finding->unseen; name && *name; name++)
+            if (strcmp(*name, vars[i].name) == 0 && (strstr(vars[i].path, "->") || strchr(vars[i].path, '*')))
+                return true;
+    return false;
+}
+
 /* A trace without events says nothing. One that a program has recorded by itself (record=FILE) has the initial values
  * of what was accessed, as far as the program still has its debug information: what is said of variables without them
  * is not known. */
@@ -376,6 +418,10 @@ static void doubt_findings(const struct check *check, const struct pt_result *re
             doubt(finding,
                   "the recording has no initial value of a variable that the property names: it was not accessed, or "
                   "its name is not known any more");
+        else if (!finding->builtin && finding->verdict == PT_VERDICT_HOLDS &&
+                 has_lost_path(finding, check->analyse.inputs[i].monitor))
+            doubt(finding, "the property has a path through pointers that the trace never mentions: 'run -s' follows "
+                           "those, recordings of everything do not");
     }
 }
 
@@ -391,6 +437,8 @@ static int analyse(struct check *check, struct pt_err *err)
     int exit_status = PT_EXIT_BAD;
     pt_interrupt_catch();
     enum pt_status status = feed(check, &engines, &result, &output, err);
+    if (status == PT_OK && !output.interrupted && !feed_again(check, engines.analysis, err))
+        output.interrupted = true;
     if (status == PT_OK) {
         output.trace_ended = true;
         finish(&engines,

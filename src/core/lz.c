@@ -1,5 +1,5 @@
 /*
- * The compressor of recordings: greedy matches found through one table of hashes of four bytes.
+ * The compressor of recordings: greedy matches found through one table of hashes of six bytes.
  *
  * Guarantee: what unpacks is what was packed; unpacking any bytes stays within both buffers. Cost: linear; about a
  * nanosecond for each byte that is packed, less for each that is unpacked.
@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { SHORT = 16 }; /* bytes: of so many a copy is no call */
+
 static uint32_t four(const uint8_t *at)
 {
     uint32_t word;
@@ -15,9 +17,12 @@ static uint32_t four(const uint8_t *at)
     return word;
 }
 
-static unsigned slot_of(uint32_t word)
+/* Of the first six of eight bytes: shorter matches cost more time than they save room. */
+static unsigned slot_of(const uint8_t *at)
 {
-    return word * UINT32_C(2654435761) >> (32 - PT_LZ_BITS);
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return (unsigned)((word << 16) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PT_LZ_BITS));
 }
 
 /* The part of a length that does not fit into its half of a byte; NULL: there is no room. */
@@ -35,8 +40,8 @@ static uint8_t *put_length(uint8_t *to, const uint8_t *end, size_t length)
 }
 
 /* A sequence; without a match where `match` is 0. */
-static uint8_t *put_sequence(uint8_t *to, const uint8_t *end, const uint8_t *literals, size_t count, size_t match,
-                             size_t distance)
+static inline uint8_t *put_sequence(uint8_t *to, const uint8_t *end, const uint8_t *literals, size_t count,
+                                    size_t match, size_t distance)
 {
     size_t extra = match ? match - PT_LZ_LEAST : 0;
     if ((size_t)(end - to) < count + 4)
@@ -46,7 +51,10 @@ static uint8_t *put_sequence(uint8_t *to, const uint8_t *end, const uint8_t *lit
         to = put_length(to, end, count);
     if (!to || (size_t)(end - to) < count + 2)
         return NULL;
-    memcpy(to, literals, count);
+    if (count <= SHORT && match && end - to >= SHORT) /* there is as much to read, or pt_lz_pack would have ended */
+        memcpy(to, literals, SHORT);
+    else
+        memcpy(to, literals, count);
     to += count;
     if (!match)
         return to;
@@ -72,14 +80,14 @@ static size_t match_length(const uint8_t *a, const uint8_t *b, const uint8_t *en
 
 size_t pt_lz_pack(struct pt_lz *lz, const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {
-    enum { SHIFT = 6 }; /* after so many positions without a match, every second one is tried, and so on */
+    enum { SHIFT = 4 }; /* after so many positions without a match, every second one is tried, and so on */
     const uint8_t *at = from, *end = from + len, *literals = from, *out_end = to + room;
     uint8_t *out = to;
     size_t tries = 1 << SHIFT;
     memset(lz->table, 0, sizeof lz->table);
-    while (out && at + PT_LZ_LEAST < end) {
+    while (out && at + SHORT < end) {
         uint32_t word = four(at);
-        unsigned slot = slot_of(word);
+        unsigned slot = slot_of(at);
         const uint8_t *earlier = from + lz->table[slot];
         lz->table[slot] = (uint16_t)(at - from);
         if (earlier >= at || four(earlier) != word) {

@@ -199,7 +199,7 @@ static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
         *to = (uint8_t)(number << 1 | 1);
         return to + 1;
     }
-    unsigned more = (63 - (unsigned)__builtin_clzll(number)) / 7;
+    unsigned more = (63 - (unsigned)__builtin_clzll(number)) * 37 >> 8; /* divided by 7 */
     if (more >= 8) {
         *to = 0;
         memcpy(to + 1, &number, sizeof number);

@@ -40,6 +40,7 @@ struct watched {             /* one property */
     struct pt_timed *timed;           /* of a `within` property, which has no lattice */
     struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
     bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
+    struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
     struct id_map vars, events;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
@@ -53,6 +54,9 @@ struct pt_analysis {
     uint64_t order_announced; /* bytes of the clocks in it */
     struct pt_order *order;
     struct pt_wide_log *log; /* for wider orders; NULL: nobody asks for them */
+    bool streams;            /* the trace is too long for that: it is read again, see pt_analysis_again */
+    bool collects;           /* ... and up to event `collected` into the log after all */
+    uint64_t collected;
     uint64_t log_announced;
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
@@ -314,6 +318,7 @@ void pt_analysis_free(struct pt_analysis *a)
         pt_lattice_free(w->lattice);
         pt_order_pattern_free(w->pattern);
         pt_timed_free(w->timed);
+        pt_wide_stream_free(w->stream);
         pt_finding_free(w->finding);
         free(w->vars.to);
         free(w->events.to);
@@ -448,6 +453,18 @@ static void judge_ordering(struct pt_analysis *a)
     a->ordering = needed;
 }
 
+/* Slices do not need all events at once, if the trace can be read more than once. */
+static bool may_stream(const struct pt_analysis *a)
+{
+    return a->options.rereads && a->options.orders >= PT_ORDERS_SLICES_0 && !pt_wide_log_refuses(a->log);
+}
+
+static void begin_streams(struct pt_analysis *a)
+{
+    a->streams = true;
+    pt_wide_log_thin(a->log, true);
+}
+
 /* Wider orders need the whole trace. Those that nobody asked for by name may not cost more than LOG_MOST events. */
 static void log_event(struct pt_analysis *a, const struct pt_event *event)
 {
@@ -456,7 +473,9 @@ static void log_event(struct pt_analysis *a, const struct pt_event *event)
     uint64_t count = pt_wide_log_count(a->log);
     if (a->options.orders == PT_ORDERS_AUTO && count > LOG_MOST)
         pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
-    if (count % STRIDE)
+    if (may_stream(a) && count > LOG_MOST)
+        begin_streams(a);
+    if (a->streams || count % STRIDE)
         return;
     /* Beside a lattice, which comes first, it gets a quarter of the memory. */
     uint64_t bytes = pt_wide_log_bytes(a->log), limit = a->options.memory_limit;
@@ -465,7 +484,10 @@ static void log_event(struct pt_analysis *a, const struct pt_event *event)
         left = limit / 4;
     if (!limit || bytes <= left)
         return;
-    pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+    if (may_stream(a))
+        begin_streams(a);
+    else
+        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
     (void)pt_memory_share(&a->options, &a->log_announced, 0);
 }
 
@@ -576,6 +598,23 @@ static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_order
     return asked || end == PT_WIDE_VIOLATED || end == PT_WIDE_ERROR;
 }
 
+/* What the passes over the trace say; true: something was found, and is in the log. */
+static bool take_stream(struct watched *w, enum pt_orders orders)
+{
+    struct pt_finding *f = w->finding;
+    struct pt_wide_figures figures;
+    uint64_t found_at;
+    enum pt_wide_end end = pt_wide_stream_end(w->stream, &figures, &found_at);
+    f->peak_bytes = figures.peak_bytes;
+    describe_search(f, order_names[orders], &figures);
+    if (end == PT_WIDE_CUT) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = figures.cut;
+        f->complete = false;
+    }
+    return end == PT_WIDE_VIOLATED;
+}
+
 /* One order, asked for by name; it has no lattice. */
 static void explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
 {
@@ -588,7 +627,17 @@ static void explore_asked(struct pt_analysis *a, struct watched *w, const char *
         f->complete = false;
         return;
     }
-    (void)explore_wide(a, w, a->options.orders, true);
+    if (a->streams && !w->stream) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = "the trace is too long to be kept, and was not read again";
+        f->complete = false;
+    } else if (!a->streams || take_stream(w, a->options.orders)) {
+        (void)explore_wide(a, w, a->options.orders, true);
+        if (a->streams && f->verdict == PT_VERDICT_HOLDS) {
+            f->verdict = PT_VERDICT_ERROR;
+            f->message = "internal error: what was found was not found again; please report this";
+        }
+    }
     if (lost && f->verdict == PT_VERDICT_HOLDS) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = copy(f, lost);
@@ -619,6 +668,58 @@ static void finish_runs(struct watched *w, const char *lost)
         pt_order_pattern_finish(w->pattern, f);
 }
 
+/* ---- the trace, again ---- */
+
+static void make_stream(struct pt_analysis *a, struct watched *w)
+{
+    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
+    uint64_t deadline = a->options.now && a->options.effort ? a->options.now() + a->options.effort : 0;
+    w->stream = pt_wide_stream_new(a->log, wide_order(a->options.orders).slices, w->monitor, &names, &a->options,
+                                   deadline, w->finding);
+}
+
+/* Whether a violation was found, whose run is made from the events up to there. */
+static bool wants_log(struct pt_analysis *a)
+{
+    bool wants = false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct pt_wide_figures figures;
+        uint64_t found_at;
+        if (!a->watched[i].stream || pt_wide_stream_end(a->watched[i].stream, &figures, &found_at) != PT_WIDE_VIOLATED)
+            continue;
+        wants = true;
+        a->collected = found_at > a->collected ? found_at : a->collected;
+    }
+    return wants;
+}
+
+bool pt_analysis_again(struct pt_analysis *a)
+{
+    bool again = false;
+    if (!a->streams || a->collects || pt_wide_log_refuses(a->log))
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        if (w->wide && !w->stream)
+            make_stream(a, w);
+        again |= w->stream && pt_wide_stream_begin(w->stream);
+    }
+    if (again)
+        return true;
+    a->collects = true;
+    pt_wide_log_thin(a->log, false);
+    return wants_log(a);
+}
+
+void pt_analysis_reread(struct pt_analysis *a, const struct pt_event *event)
+{
+    if (a->collects && pt_wide_log_count(a->log) < a->collected)
+        pt_wide_log_event(a->log, event);
+    for (uint32_t i = 0; !a->collects && i < a->count; i++)
+        if (a->watched[i].stream)
+            pt_wide_stream_event(a->watched[i].stream, event);
+}
+
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++) {
@@ -629,7 +730,7 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
             explore_asked(a, w, lost);
         else if (w->wide)
             explore_wider(a, w);
-        if (w->lattice || w->wide)
+        if ((w->lattice || w->wide) && !a->streams)
             pt_wide_describe(a->log, w->finding);
         if (w->timed)
             pt_timed_finish(w->timed, lost);

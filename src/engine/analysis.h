@@ -43,6 +43,7 @@ struct pt_analysis_options {
     uint64_t memory_limit;      /* bytes for all properties and their clocks together; 0: none */
     uint64_t *memory_used;      /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;          /* its name, for places in messages */
+    bool rereads;               /* the trace can be read again: pt_analysis_again is asked */
     uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
@@ -99,6 +100,10 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
+/* The trace has ended. Whether all its events are to come once more, from the first one on, by pt_analysis_reread: an
+ * order slices=K of a trace that is too long to be kept needs that some times. */
+bool pt_analysis_again(struct pt_analysis *analysis);
+void pt_analysis_reread(struct pt_analysis *analysis, const struct pt_event *event);
 void pt_analysis_reported(struct pt_analysis *analysis, const struct pt_thread_report *report);
 /* This many events are missing here, as a `lost` line says too: `within` properties become unknown until they are
  * known again (within.h), others that are not violated are unknown for good. */

@@ -112,17 +112,6 @@ static void on_access(struct pt_shadow_self *self, const struct pt_local_event *
         pt_monitor_access(pt_thread_of(self), what);
 }
 
-static void on_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
-{
-    pt_record_opens(pt_thread_of(self), address, size);
-}
-
-static void on_recorded(struct pt_shadow_self *self, enum pt_event_kind kind, unsigned marks,
-                        const struct pt_site *site, uintptr_t address, size_t size)
-{
-    pt_record_small(pt_thread_of(self), kind, marks, site, address, size);
-}
-
 static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site)
 {
     if (pt_record_on)
@@ -429,8 +418,8 @@ void pt_events_register(void)
         .written = on_written,
         .read = on_read,
         .foreign = on_foreign,
-        .opens = on_opens,
-        .recorded = on_recorded,
+        .opens = pt_record_opens,
+        .recorded = pt_record_small,
         .access = on_access,
         .sync = on_sync,
         .fence = on_fence,

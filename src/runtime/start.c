@@ -213,7 +213,7 @@ void pt_start_recording(bool streams)
     if (pt_record_on)
         pt_record_begin();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
-        pt_runtime_activate(PT_ACTIVE_RECORDS);
+        pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     pt_thread_leave(self);

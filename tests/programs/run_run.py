@@ -445,6 +445,19 @@ def pointers():
         write("q.prop", f"var v = {path}; property q: v < 100;")
         done = run(PORTENT, "run", "-s", "q.prop", "--", "./ends")
         same(f"{path}: {done.stderr}", [done.returncode, message in done.stderr], [2, True])
+    # what a path means depends on the order, and a recording of everything does not follow it: no answer rather than a wrong one
+    write("q.prop", "var v = *b->in; property q: v < 3;")
+    write("r.prop", "var v = *b->in; property q: v < 3; property r: race_free(*);")
+    for prop, options in (("q.prop", ["--order", "sync"]), ("q.prop", ["--order", "auto"]), ("q.prop", ["--order", "slices=1"]),
+                          ("q.prop", ["--record-all", "-o", "u.trace"]), ("r.prop", ["-o", "u.trace"])):
+        done = run(PORTENT, "run", *options, "-s", prop, "--", "./ends")
+        same(f"{options}: {done.stderr}", [done.returncode, "'*b->in' goes through pointers" in done.stderr, os.path.exists("u.trace")], [2, True, False])
+    same("followed", run(PORTENT, "run", "-s", "q.prop", "-o", "t.trace", "--", "./ends").returncode, FOUND)
+    same("recorded", run(PORTENT, "run", "--record-all", "-o", "u.trace", "--", "./ends").returncode, 0)
+    for trace, expected in (("t.trace", 1), ("u.trace", 3)):
+        done = run(PORTENT, "check", "-s", "q.prop", trace)
+        same(f"{trace}: {done.stdout}", [done.returncode, "path through pointers that the trace never mentions" in " ".join(done.stdout.split())],
+             [expected, expected == 3])
 
 
 @test

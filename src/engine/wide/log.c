@@ -19,7 +19,7 @@ struct pt_wide_log *pt_wide_log_new(const struct pt_names *names)
     return log;
 }
 
-static void forget(struct pt_wide_log *log)
+static void forget_events(struct pt_wide_log *log)
 {
     for (uint32_t t = 0; t < log->thread_count; t++)
         free(log->threads[t].places);
@@ -27,13 +27,18 @@ static void forget(struct pt_wide_log *log)
     free(log->events);
     free(log->lines);
     free(log->locs);
-    free(log->initial);
-    free(log->initial_given);
     free(log->index);
     free(log->writer);
     free(log->link);
     free(log->inner);
     free(log->values);
+}
+
+static void forget(struct pt_wide_log *log)
+{
+    forget_events(log);
+    free(log->initial);
+    free(log->initial_given);
     pt_strtab_release(&log->value_ids);
 }
 
@@ -52,6 +57,21 @@ void pt_wide_log_refuse(struct pt_wide_log *log, const char *why)
         return;
     forget(log);
     *log = (struct pt_wide_log){.names = log->names, .refuses = why};
+}
+
+void pt_wide_log_thin(struct pt_wide_log *log, bool thin)
+{
+    if (log->refuses)
+        return;
+    forget_events(log);
+    *log = (struct pt_wide_log){.names = log->names,
+                                .thin = thin,
+                                .initial = log->initial,
+                                .initial_given = log->initial_given,
+                                .initial_cap = log->initial_cap,
+                                .given_cap = log->given_cap,
+                                .var_count = log->var_count,
+                                .value_ids = log->value_ids};
 }
 
 const char *pt_wide_log_refuses(const struct pt_wide_log *log)
@@ -107,7 +127,7 @@ void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event)
     }
     if (event->op == PT_OP_INIT)
         take_initial(log, event);
-    if (event->thread == PT_NONE)
+    if (event->thread == PT_NONE || log->thin)
         return;
     if (log->count == PT_NONE - 1) {
         pt_wide_log_refuse(log, "the trace has more than 4294967294 events");

@@ -495,7 +495,22 @@ static enum pt_wide_end explore(struct wide_search *s)
     return violation == PT_NONE ? PT_WIDE_HOLDS : finish_violation(s, violation);
 }
 
-static void search_release(struct wide_search *s)
+void wide_search_init(struct wide_search *s, struct wide_problem *problem, const struct pt_analysis_options *options,
+                      uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *figures)
+{
+    *figures = (struct pt_wide_figures){.relevant = problem->relevant_count};
+    *s = (struct wide_search){
+        .p = problem, .options = options, .finding = finding, .figures = figures, .deadline = deadline};
+    s->levels = pt_xcalloc(2, sizeof *s->levels);
+    s->values = pt_xcalloc((size_t)problem->monitor_var_count + 1, sizeof *s->values);
+    s->key = pt_xcalloc(problem->words, sizeof *s->key);
+    s->plain = !problem->module && !problem->joint_count;
+    pt_sets_init(&s->sets, problem->monitor);
+    pt_worker_cache_init(&s->cache);
+    wide_state_init(&s->state, problem);
+}
+
+void wide_search_release(struct wide_search *s)
 {
     uint32_t levels = s->keep ? s->level_count : 2;
     for (uint32_t i = 0; i < levels; i++)
@@ -517,23 +532,15 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order o
 {
     struct wide_problem problem;
     wide_problem_init(&problem, log, order.possible, monitor, names);
-    *ret_figures = (struct pt_wide_figures){.relevant = problem.relevant_count};
-    struct wide_search s = {
-        .p = &problem, .options = options, .finding = finding, .figures = ret_figures, .deadline = deadline};
-    s.levels = pt_xcalloc(2, sizeof *s.levels);
-    s.values = pt_xcalloc((size_t)problem.monitor_var_count + 1, sizeof *s.values);
-    s.key = pt_xcalloc(problem.words, sizeof *s.key);
-    s.plain = !problem.module && !problem.joint_count;
-    pt_sets_init(&s.sets, monitor);
-    pt_worker_cache_init(&s.cache);
-    wide_state_init(&s.state, &problem);
+    struct wide_search s;
+    wide_search_init(&s, &problem, options, deadline, finding, ret_figures);
     enum pt_wide_end end = PT_WIDE_CUT;
     if (problem.ambiguous)
         ret_figures->cut = "the trace has two names for one variable of the property";
     else
         end = order.sliced ? wide_explore_sliced(&s, order.slices) : explore(&s);
     ret_figures->runs_overflow = ret_figures->runs == UINT64_MAX;
-    search_release(&s);
+    wide_search_release(&s);
     wide_problem_release(&problem);
     return end;
 }

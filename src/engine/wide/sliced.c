@@ -14,8 +14,9 @@
  * `sync` finds; larger K find more, and none finds more than `values`. The witness is not a shortest one.
  *
  * Cost: linear in the recording, times the states, whose number does not grow with its length but with the
- * threads, locks and variables that are in use at once, exponentially; the log of the recording is kept (log.c). A
- * violation's pass is done once more with the guesses kept, 4 bytes per state and event.
+ * threads, locks and variables that are in use at once, exponentially. Where the log of the recording is not kept, it
+ * is given event by event, as often as there are passes and once before (sliced_stream.c). A violation's pass is done
+ * once more with the guesses kept, 4 bytes per state and event, on the log up to there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,41 +29,9 @@ enum { LOOK_STATES = 4096 };               /* ... and states */
 enum { MOST_STATES = 1 << 22 };            /* further ones are left out, and the answer is not whole */
 enum { PARENT_SHIFT = 2, SLICE_MASK = 3 }; /* of a guess: the state before, and the slice */
 
-/* States of one length. Of two that differ only in the sets of slices that begin them, and of which one's sets are
- * all in the other's, it has the one with less: whatever may follow the other may follow it. */
-struct table {
-    uint8_t *states;
-    uint32_t count, cap;
-    uint32_t *slots; /* number plus 1 */
-    uint32_t mask;
-    uint32_t length, bits; /* of a state */
-};
-
-struct sliced {
-    struct wide_search *s;
-    struct sliced_monitor monitor;
-    struct sliced_layout layout;
-    uint32_t last;   /* slice of this pass */
-    uint32_t length; /* of a state: fields, ends of slices, beginnings of slices after the first */
-    uint32_t ends;   /* where they are in a state */
-    struct table now, next;
-    uint32_t *starts[SLICED_MOST + 1]; /* in which slice k can begin */
-    uint32_t start_count[SLICED_MOST + 1];
-    size_t start_cap[SLICED_MOST + 1];
-    uint8_t *state; /* that is being made */
-    bool keep;
-    uint32_t **guesses;   /* per event and state */
-    uint32_t guess_count; /* events */
-    size_t guess_cap, guess_bytes;
-    bool full;
-    uint64_t made;
-    bool found;
-    uint32_t found_event, found_state, found_config;
-};
-
 /* ---- tables ---- */
 
-static uint64_t hash_of(const struct table *table, const uint8_t *state)
+static uint64_t hash_of(const struct sliced_table *table, const uint8_t *state)
 {
     uint64_t hash = 0, word;
     for (uint32_t at = table->bits; at < table->length; at += sizeof word) {
@@ -72,36 +41,36 @@ static uint64_t hash_of(const struct table *table, const uint8_t *state)
     return hash;
 }
 
-static void table_init(struct table *table, uint32_t length, uint32_t bits)
+static void table_init(struct sliced_table *table, uint32_t length, uint32_t bits)
 {
-    *table = (struct table){.length = length, .bits = bits};
+    *table = (struct sliced_table){.length = length, .bits = bits};
 }
 
-static void table_clear(struct table *table)
+static void table_clear(struct sliced_table *table)
 {
     table->count = 0;
     if (table->slots)
         memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof *table->slots);
 }
 
-static void table_release(struct table *table)
+static void table_release(struct sliced_table *table)
 {
     free(table->states);
     free(table->slots);
-    *table = (struct table){0};
+    *table = (struct sliced_table){0};
 }
 
-static size_t table_bytes(const struct table *table)
+static size_t table_bytes(const struct sliced_table *table)
 {
     return (size_t)table->cap * table->length + (table->slots ? ((size_t)table->mask + 1) * sizeof *table->slots : 0);
 }
 
-static uint8_t *table_state(const struct table *table, uint32_t number)
+static uint8_t *table_state(const struct sliced_table *table, uint32_t number)
 {
     return table->states + (size_t)number * table->length;
 }
 
-static void table_rehash(struct table *table)
+static void table_rehash(struct sliced_table *table)
 {
     uint32_t size = table->slots ? 2 * (table->mask + 1) : 128;
     free(table->slots);
@@ -116,7 +85,7 @@ static void table_rehash(struct table *table)
 }
 
 /* Are the sets of one state all in those of another? */
-static bool has_less(const struct table *table, const uint8_t *one, const uint8_t *other)
+static bool has_less(const struct sliced_table *table, const uint8_t *one, const uint8_t *other)
 {
     uint64_t a, b, more = 0;
     for (uint32_t at = 0; at < table->bits; at += sizeof a) {
@@ -128,7 +97,7 @@ static bool has_less(const struct table *table, const uint8_t *one, const uint8_
 }
 
 /* The number of a state, which may be that of one it takes the place of; PT_NONE: there is one with less. */
-static uint32_t table_add(struct table *table, const uint8_t *state)
+static uint32_t table_add(struct sliced_table *table, const uint8_t *state)
 {
     uint32_t rest = table->length - table->bits;
     if (!table->slots || table->count > table->mask / 2)
@@ -229,9 +198,9 @@ static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t sli
 }
 
 /* The fields of x->state have the event in the slice: the monitor follows, from each beginning that there may be. */
-static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uint32_t slice)
+static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uint32_t letter, uint32_t slice)
 {
-    uint32_t letter = x->layout.events[number].letter, config = get(x, x->state, slice, false);
+    uint32_t config = get(x, x->state, slice, false);
     if (config != PT_NONE) {
         if (sliced_is_over(&x->monitor, config))
             return; /* what comes after a violation is another run's */
@@ -248,9 +217,8 @@ static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uin
 }
 
 /* What an event makes of one state. */
-static void expand(struct sliced *x, uint32_t number, uint32_t parent)
+static void expand(struct sliced *x, const struct sliced_event *event, uint32_t number, uint32_t parent)
 {
-    const struct sliced_event *event = &x->layout.events[number];
     const uint8_t *from = table_state(&x->now, parent);
     for (uint32_t slice = from[event->thread]; slice <= x->last; slice++) {
         memcpy(x->state, from, x->length);
@@ -259,7 +227,7 @@ static void expand(struct sliced *x, uint32_t number, uint32_t parent)
         if (event->letter == PT_NONE)
             add(x, number, parent, slice);
         else
-            add_relevant(x, number, parent, slice);
+            add_relevant(x, number, parent, event->letter, slice);
     }
     memcpy(x->state, from, x->length);
     if (sliced_take(&x->layout, x->state, event, SLICED_DROPPED, x->last))
@@ -273,8 +241,8 @@ static bool is_cut(struct sliced *x)
     struct wide_search *s = x->s;
     const struct pt_analysis_options *o = s->options;
     uint64_t bytes = s->p->bytes + table_bytes(&x->now) + table_bytes(&x->next) + x->guess_bytes +
-                     sliced_monitor_bytes(&x->monitor) + x->layout.count * sizeof *x->layout.events +
-                     pt_sets_bytes(&s->sets);
+                     sliced_monitor_bytes(&x->monitor) + x->count * sizeof *x->events +
+                     sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
     if (bytes > s->figures->peak_bytes)
         s->figures->peak_bytes = bytes;
     uint64_t allowed = pt_memory_share(o, &s->announced, bytes);
@@ -289,7 +257,7 @@ static bool is_cut(struct sliced *x)
     return s->figures->cut != NULL;
 }
 
-static void begin_pass(struct sliced *x, uint32_t last)
+void sliced_begin_pass(struct sliced *x, uint32_t last)
 {
     x->last = last;
     x->ends = (x->layout.bytes + 7) & ~7u;
@@ -311,35 +279,39 @@ static void begin_pass(struct sliced *x, uint32_t last)
     x->found = false;
 }
 
+bool sliced_read(struct sliced *x, const struct sliced_event *event, uint32_t number)
+{
+    table_clear(&x->next);
+    for (uint32_t state = 0; state < x->now.count; state++) {
+        if ((state + 1) % LOOK_STATES == 0 && is_cut(x))
+            return false;
+        expand(x, event, number, state);
+    }
+    struct sliced_table other = x->now;
+    x->now = x->next;
+    x->next = other;
+    if (x->now.count > x->s->figures->width)
+        x->s->figures->width = x->now.count;
+    return (++x->looked % STRIDE != 0 && !x->keep) || !is_cut(x);
+}
+
 /* All events, or up to the first violation. False: it was cut off. */
 static bool read_events(struct sliced *x)
 {
-    uint64_t looked = 0;
-    for (uint32_t i = 0; i < x->layout.count && !x->found; i++) {
-        table_clear(&x->next);
+    for (uint32_t i = 0; i < x->count && !x->found; i++) {
         if (x->keep) {
             PT_GROW(x->guesses, x->guess_cap, (size_t)i + 1);
             x->guesses[i] = NULL;
             x->guess_count = i + 1;
         }
-        for (uint32_t state = 0; state < x->now.count; state++) {
-            if ((state + 1) % LOOK_STATES == 0 && is_cut(x))
-                return false;
-            expand(x, i, state);
-        }
-        struct table other = x->now;
-        x->now = x->next;
-        x->next = other;
-        if (x->now.count > x->s->figures->width)
-            x->s->figures->width = x->now.count;
-        if ((++looked % STRIDE == 0 || x->keep) && is_cut(x))
+        if (!sliced_read(x, &x->events[i], i))
             return false;
     }
     return true;
 }
 
 /* Where the run can stand when this pass' slices are over: there the next one begins. */
-static void collect_starts(struct sliced *x)
+void sliced_collect_starts(struct sliced *x)
 {
     uint32_t next = x->last + 1;
     bool *known = pt_xcalloc((size_t)x->monitor.config_count + 1, sizeof *known);
@@ -380,11 +352,11 @@ static uint64_t *whole_run(struct sliced *x, const uint8_t *slices, uint64_t *re
     size_t cap = 0;
     for (uint32_t k = 0; k <= x->last; k++)
         for (uint32_t i = 0; i <= x->found_event && !sliced_is_over(&x->monitor, config); i++) {
-            const struct sliced_event *event = &x->layout.events[i];
+            const struct sliced_event *event = &x->events[i];
             uint32_t c = event->column;
             if (slices[i] != k)
                 continue;
-            while (done[c] < log->index[event->e->place])
+            while (done[c] < log->index[event->place])
                 PT_PUSH(run, count, cap, log->threads[c].places[done[c]++]);
             if (event->letter != PT_NONE)
                 config = sliced_monitor_step(&x->monitor, config, event->letter);
@@ -400,11 +372,11 @@ static enum pt_wide_end finish(struct sliced *x)
     struct wide_search *s = x->s;
     if (x->monitor.configs[x->found_config].state == PT_MSTATE_ERROR) {
         sliced_monitor_values(&x->monitor, x->found_config, s->values);
-        wide_report_error(s, s->values, x->layout.events[x->found_event].e->place);
+        wide_report_error(s, s->values, (uint32_t)x->events[x->found_event].place);
         return PT_WIDE_ERROR;
     }
     x->keep = true;
-    begin_pass(x, x->last);
+    sliced_begin_pass(x, x->last);
     if (!read_events(x)) {
         s->figures->cut = "a violation was found, but its run does not fit into the memory limit";
         return PT_WIDE_CUT;
@@ -421,6 +393,14 @@ static enum pt_wide_end finish(struct sliced *x)
     return PT_WIDE_ERROR;
 }
 
+enum pt_wide_end sliced_end(const struct sliced *x)
+{
+    if (!x->full)
+        return PT_WIDE_HOLDS;
+    x->s->figures->cut = "more than 4194304 states at a time";
+    return PT_WIDE_CUT;
+}
+
 static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
 {
     struct pt_wide_figures *figures = x->s->figures;
@@ -435,7 +415,7 @@ static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
     if (x->monitor.configs[SLICED_FIRST].state == PT_MSTATE_BAD)
         return wide_report(x->s, NULL, 0) ? PT_WIDE_VIOLATED : PT_WIDE_ERROR;
     for (uint32_t last = 0; last <= slices; last++) {
-        begin_pass(x, last);
+        sliced_begin_pass(x, last);
         figures->levels = last + 1;
         bool whole = read_events(x);
         figures->states += x->made;
@@ -444,15 +424,19 @@ static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
         if (!whole)
             return PT_WIDE_CUT;
         if (last < slices)
-            collect_starts(x);
+            sliced_collect_starts(x);
     }
-    if (!x->full)
-        return PT_WIDE_HOLDS;
-    figures->cut = "more than 4194304 states at a time";
-    return PT_WIDE_CUT;
+    return sliced_end(x);
 }
 
-static void release(struct sliced *x)
+void sliced_init(struct sliced *x, struct wide_search *search)
+{
+    *x = (struct sliced){.s = search};
+    sliced_monitor_init(&x->monitor, search);
+    sliced_layout_init(&x->layout);
+}
+
+void sliced_release(struct sliced *x)
 {
     for (uint32_t i = 0; i < x->guess_count; i++)
         free(x->guesses[i]);
@@ -462,16 +446,57 @@ static void release(struct sliced *x)
     table_release(&x->now);
     table_release(&x->next);
     free(x->state);
+    free(x->events);
     sliced_layout_release(&x->layout);
     sliced_monitor_release(&x->monitor);
 }
 
+/* The events of the problem, in recorded order: the next one from `place` on; NULL: there is none. `done`: how many of
+ * each column were given. */
+static const struct wide_event *next_event(const struct wide_problem *p, uint32_t *place, uint32_t *done)
+{
+    for (; *place < p->log->count; ++*place) {
+        uint32_t c = p->log->events[*place].thread;
+        const struct wide_event *e = done[c] < p->columns[c].count ? wide_next(p, c, done[c]) : NULL;
+        if (!e || e->place != *place)
+            continue;
+        done[c]++;
+        ++*place;
+        return e;
+    }
+    return NULL;
+}
+
+static void list_events(struct sliced *x)
+{
+    const struct wide_problem *p = x->s->p;
+    const struct wide_event *e;
+    uint32_t *done = pt_xcalloc((size_t)p->column_count + 1, sizeof *done), place = 0, count = 0;
+    for (; (e = next_event(p, &place, done)); count++)
+        sliced_survey(&x->layout, &p->log->events[e->place]);
+    sliced_survey_end(&x->layout);
+    sliced_rewind(&x->layout);
+    memset(done, 0, p->column_count * sizeof *done);
+    x->events = pt_xcalloc((size_t)count + 1, sizeof *x->events);
+    for (place = 0; (e = next_event(p, &place, done));) {
+        struct sliced_event *event = &x->events[x->count];
+        const struct pt_recorded *recorded = &p->log->events[e->place];
+        if (!sliced_tell(&x->layout, recorded, e->visible, event))
+            continue;
+        event->place = e->place;
+        if (e->visible)
+            event->letter = sliced_monitor_letter(&x->monitor, e->var, e->user_event, recorded, e->place);
+        x->count++;
+    }
+    free(done);
+}
+
 enum pt_wide_end wide_explore_sliced(struct wide_search *search, uint32_t slices)
 {
-    struct sliced x = {.s = search};
-    sliced_monitor_init(&x.monitor, search);
-    sliced_layout_init(&x.layout, search, &x.monitor);
+    struct sliced x;
+    sliced_init(&x, search);
+    list_events(&x);
     enum pt_wide_end end = explore(&x, slices);
-    release(&x);
+    sliced_release(&x);
     return end;
 }

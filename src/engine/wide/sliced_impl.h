@@ -12,7 +12,8 @@ enum { SLICED_MOST = 3, SLICED_DROPPED = 3, SLICED_NOWHERE = 4 };
 /* What a relevant event does to the monitor: equal ones have one number. */
 struct sliced_letter {
     uint32_t var, user_event, effect;
-    uint32_t writer; /* a write that leaves the value, plus 1; 0: it is the initial one */
+    bool initial;          /* the value is the one at the beginning */
+    struct pt_value value; /* that a write leaves */
 };
 
 /* State, letter and values; the latter only as far as an atom compares several variables, otherwise some that give the
@@ -28,7 +29,7 @@ struct sliced_monitor {
     uint32_t letter_count;
     size_t letter_cap;
     struct sliced_config *configs;
-    uint32_t *writers; /* of all variables of the monitor, per configuration */
+    uint32_t *writers; /* of all variables of the monitor, per configuration: a letter, plus 1; 0: the beginning */
     uint32_t config_count;
     size_t config_cap, writer_cap;
     struct pt_strtab known, known_letters;
@@ -39,7 +40,10 @@ void sliced_monitor_release(struct sliced_monitor *monitor);
 size_t sliced_monitor_bytes(const struct sliced_monitor *monitor);
 /* The configuration before the first relevant event: number 0. */
 enum { SLICED_FIRST = 0 };
-uint32_t sliced_monitor_letter(struct sliced_monitor *monitor, const struct wide_event *event);
+/* The letter of an event that writes a variable of the monitor, or is a user event of it (PT_NONE: it does not, is
+ * none). */
+uint32_t sliced_monitor_letter(struct sliced_monitor *monitor, uint32_t var, uint32_t user_event,
+                               const struct pt_recorded *event, uint64_t place);
 uint32_t sliced_monitor_step(struct sliced_monitor *monitor, uint32_t config, uint32_t letter);
 /* Nothing follows it. */
 static inline bool sliced_is_over(const struct sliced_monitor *monitor, uint32_t config)
@@ -49,17 +53,19 @@ static inline bool sliced_is_over(const struct sliced_monitor *monitor, uint32_t
 }
 void sliced_monitor_values(const struct sliced_monitor *monitor, uint32_t config, struct pt_value *values);
 
-/* ---- sliced_layout.c: the events in recorded order, and where a state keeps what they touch ---- */
+/* ---- sliced_layout.c: where a state keeps what events touch ---- */
 
 /* A lock that one thread takes: where the slice is in which its section was opened. */
 struct sliced_holder {
     uint32_t at;
     uint32_t lock; /* where the lock's bits are */
+    uint32_t number;
     bool shared;
 };
 
 struct sliced_event {
-    const struct wide_event *e;
+    uint64_t place;  /* among the events that were told of */
+    uint8_t kind;    /* enum wide_kind */
     uint32_t thread; /* where its thread's slice is */
     uint32_t object; /* where that of what it accesses is, of a lock its bits; PT_NONE: nothing that matters */
     uint32_t bits;   /* of a variable: where they are */
@@ -78,9 +84,9 @@ struct sliced_end {
     enum { SLICED_END_SLICE, SLICED_END_READS, SLICED_END_VARIABLE, SLICED_END_LOCK } kind;
 };
 
+struct sliced_survey;
 struct sliced_layout {
-    struct sliced_event *events;
-    uint32_t count;
+    struct sliced_survey *survey;
     struct sliced_holder *holders;
     uint32_t holder_count;
     size_t holder_cap;
@@ -94,13 +100,69 @@ struct sliced_layout {
     uint32_t bytes;      /* of a state's fields, with these */
     const char *refuses; /* NULL, or why this cannot be explored */
 };
-void sliced_layout_init(struct sliced_layout *layout, struct wide_search *search, struct sliced_monitor *monitor);
+void sliced_layout_init(struct sliced_layout *layout);
 void sliced_layout_release(struct sliced_layout *layout);
+size_t sliced_layout_bytes(const struct sliced_layout *layout);
+/* All events, one after the other; then the end of them. */
+void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *event);
+void sliced_survey_end(struct sliced_layout *layout);
+/* Then the same events again, as often as somebody likes: from the first one on, the ends and helds of all that were
+ * told since. False: it is left out, or it is none of those (`refuses` says so). Its letter is PT_NONE. */
+#define SLICED_CHANGED "the trace has changed while it was read"
+void sliced_rewind(struct sliced_layout *layout);
+bool sliced_tell(struct sliced_layout *layout, const struct pt_recorded *event, bool visible,
+                 struct sliced_event *ret_event);
+/* A state's fields at the beginning of the recording. */
+void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields);
+
+/* ---- sliced.c: the passes ---- */
+
+/* States of one length. Of two that differ only in the sets of slices that begin them, and of which one's sets are
+ * all in the other's, it has the one with less: whatever may follow the other may follow it. */
+struct sliced_table {
+    uint8_t *states;
+    uint32_t count, cap;
+    uint32_t *slots; /* number plus 1 */
+    uint32_t mask;
+    uint32_t length, bits; /* of a state */
+};
+
+struct sliced {
+    struct wide_search *s;
+    struct sliced_monitor monitor;
+    struct sliced_layout layout;
+    struct sliced_event *events; /* where all are kept */
+    uint32_t count;
+    uint32_t last;   /* slice of this pass */
+    uint32_t length; /* of a state: fields, ends of slices, beginnings of slices after the first */
+    uint32_t ends;   /* where they are in a state */
+    struct sliced_table now, next;
+    uint32_t *starts[SLICED_MOST + 1]; /* in which slice k can begin */
+    uint32_t start_count[SLICED_MOST + 1];
+    size_t start_cap[SLICED_MOST + 1];
+    uint8_t *state; /* that is being made */
+    bool keep;
+    uint32_t **guesses;   /* per event and state */
+    uint32_t guess_count; /* events */
+    size_t guess_cap, guess_bytes;
+    bool full;
+    uint64_t made, looked;
+    bool found;
+    uint32_t found_event, found_state, found_config;
+};
+void sliced_init(struct sliced *x, struct wide_search *search);
+void sliced_release(struct sliced *x);
+/* A pass with slices 0..last, when the layout is made; each of its events; and when all were read, where the slice
+ * after these can begin. Reading: false when it was cut off. `number` is what the guess and a violation are kept under.
+ */
+void sliced_begin_pass(struct sliced *x, uint32_t last);
+bool sliced_read(struct sliced *x, const struct sliced_event *event, uint32_t number);
+void sliced_collect_starts(struct sliced *x);
+/* Nothing was found in the last pass. */
+enum pt_wide_end sliced_end(const struct sliced *x);
 
 /* ---- sliced_step.c: one event, put into one slice ---- */
 
-/* At the beginning of the recording. */
-void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields);
 /* Puts an event into slice 0..last or leaves it out (SLICED_DROPPED). False: no run is possible in which it is there.
  */
 bool sliced_take(const struct sliced_layout *layout, uint8_t *fields, const struct sliced_event *event, uint32_t slice,

@@ -22,7 +22,7 @@ void sliced_monitor_values(const struct sliced_monitor *m, uint32_t config, stru
     const struct wide_problem *p = m->s->p;
     const uint32_t *writers = m->writers + (size_t)config * var_count(m);
     for (uint32_t v = 0; v < var_count(m); v++)
-        values[v] = writers[v] ? p->log->events[writers[v] - 1].value : p->initial[v];
+        values[v] = writers[v] ? m->letters[writers[v] - 1].value : p->initial[v];
 }
 
 /* The number of a configuration; `writers`: per variable. */
@@ -76,24 +76,30 @@ size_t sliced_monitor_bytes(const struct sliced_monitor *m)
     return m->config_count * config + pt_map64_bytes(&m->steps) + m->letter_count * 2 * sizeof *m->letters;
 }
 
-uint32_t sliced_monitor_letter(struct sliced_monitor *m, const struct wide_event *e)
+/* Of a variable that atoms read alone the effect says it all; of others the value does, and one that is not known is
+ * never the same as another. */
+uint32_t sliced_monitor_letter(struct sliced_monitor *m, uint32_t var, uint32_t user_event, const struct pt_recorded *e,
+                               uint64_t place)
 {
     const struct wide_problem *p = m->s->p;
-    uint32_t value = e->var == PT_NONE ? 0 : p->log->values[e->place];
-    bool unknown = e->var != PT_NONE && !value; /* never the same as another */
-    uint32_t key[] = {e->var, e->user_event, value, unknown ? e->place + 1 : 0};
+    bool writes = var != PT_NONE, joint = writes && (p->module || p->is_joint[var]);
+    uint32_t effect = writes && !p->module ? pt_monitor_effect(p->monitor, var, e->value) : PT_NONE;
+    uint32_t value = joint && !e->partial ? wide_value_id(p->log, e->value) : 0;
+    uint64_t other = joint && !value ? place + 1 : 0;
+    uint32_t key[] = {var, user_event, effect, value, (uint32_t)other, (uint32_t)(other >> 32)};
     uint32_t number = pt_strtab_intern(&m->known_letters, (const char *)key, sizeof key);
     if (number < m->letter_count)
         return number;
-    bool initial = e->var != PT_NONE && value && value == wide_value_id(p->log, p->initial[e->var]);
-    struct sliced_letter letter = {e->var, e->user_event, e->effect, initial ? 0 : e->place + 1};
+    bool initial = value && value == wide_value_id(p->log, p->initial[var]);
+    struct sliced_letter letter = {var, user_event, effect, initial, e->value};
     PT_PUSH(m->letters, m->letter_count, m->letter_cap, letter);
     return number;
 }
 
 /* As wide_letter does it for a state of the other orders. */
-static uint32_t step(struct sliced_monitor *m, uint32_t from, const struct sliced_letter *by)
+static uint32_t step(struct sliced_monitor *m, uint32_t from, uint32_t by_letter)
 {
+    const struct sliced_letter *by = &m->letters[by_letter];
     struct wide_search *s = m->s;
     const struct wide_problem *p = s->p;
     bool joint = p->module || (by->var != PT_NONE && p->is_joint[by->var]);
@@ -103,8 +109,8 @@ static uint32_t step(struct sliced_monitor *m, uint32_t from, const struct slice
     memcpy(writers, m->writers + (size_t)from * vars, vars * sizeof *writers);
     sliced_monitor_values(m, from, s->values);
     if (by->var != PT_NONE) {
-        writers[by->var] = by->writer;
-        s->values[by->var] = by->writer ? p->log->events[by->writer - 1].value : p->initial[by->var];
+        writers[by->var] = by->initial ? 0 : by_letter + 1;
+        s->values[by->var] = by->value;
         config.letter = p->module ? pt_monitor_letter(p->monitor, s->values, PT_NONE)
                         : joint   ? pt_monitor_apply_joint(p->monitor, config.letter, by->effect, s->values)
                                   : pt_sets_apply(&s->sets, &s->cache, config.letter, by->effect);
@@ -125,7 +131,7 @@ uint32_t sliced_monitor_step(struct sliced_monitor *m, uint32_t config, uint32_t
     uint32_t known = pt_map64_get(&m->steps, key);
     if (known != PT_NONE)
         return known;
-    uint32_t after = step(m, config, &m->letters[letter]);
+    uint32_t after = step(m, config, letter);
     *pt_map64_at(&m->steps, key) = after;
     return after;
 }

@@ -21,8 +21,6 @@
  *
  * Cost: constant per event and slice; a join as many as the locks its thread has.
  */
-#include <string.h>
-
 #include "engine/wide/sliced_impl.h"
 
 /* The bits of a variable: `has` and `forbid`, four each. Those of a lock: a byte of `has`, of those who have it alone
@@ -51,19 +49,6 @@ static uint8_t both(uint32_t lows, uint32_t highs)
 static uint32_t range(uint32_t from, uint32_t to)
 {
     return to < from || to >= SLICED_DROPPED ? 0 : (2u << to) - (1u << from);
-}
-
-void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields)
-{
-    memset(fields, 0, layout->bytes);
-    for (uint32_t i = 0; i < layout->count; i++) {
-        const struct sliced_event *event = &layout->events[i];
-        uint8_t kind = event->e->kind;
-        if (event->object != PT_NONE && (kind == WIDE_READ || kind == WIDE_WRITE || kind == WIDE_UPDATE))
-            fields[event->object] = SLICED_NOWHERE;
-    }
-    for (uint32_t i = 0; i < layout->holder_count; i++)
-        fields[layout->holders[i].at] = SLICED_NOWHERE;
 }
 
 /* ---- variables ---- */
@@ -181,7 +166,7 @@ static bool take(const struct sliced_layout *layout, uint8_t *fields, const stru
 {
     if (event->object == PT_NONE)
         return true;
-    switch (event->e->kind) {
+    switch (event->kind) {
     case WIDE_READ:
         return slice == SLICED_DROPPED || take_read(fields, event, slice);
     case WIDE_WRITE:

@@ -30,6 +30,8 @@ uint64_t pt_wide_log_count(const struct pt_wide_log *log);
 struct pt_log_event pt_wide_log_at(const struct pt_wide_log *log, uint64_t place);
 /* Forgets everything: no search will be possible, for this reason (a text that outlives the log). */
 void pt_wide_log_refuse(struct pt_wide_log *log, const char *why);
+/* Forgets the events, but not the initial values, and keeps no more of them until this is taken back. */
+void pt_wide_log_thin(struct pt_wide_log *log, bool thin);
 /* NULL: searches are possible. */
 const char *pt_wide_log_refuses(const struct pt_wide_log *log);
 
@@ -69,6 +71,21 @@ enum { PT_MOST_SLICES = 2 };
 enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order order, struct pt_monitor *monitor,
                                  const struct pt_wide_names *names, const struct pt_analysis_options *options,
                                  uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures);
+
+/*
+ * Slices of a trace that is too long for the log, which is thin: all events of the trace are given as often as
+ * pt_wide_stream_begin asks for it. Then the end: a violation, or a property without a value, was only found (after so
+ * many of the events), and has to be explored in a log of these; the finding is untouched. `names` stay where they are.
+ */
+struct pt_wide_stream;
+struct pt_wide_stream *pt_wide_stream_new(struct pt_wide_log *log, uint32_t slices, struct pt_monitor *monitor,
+                                          const struct pt_wide_names *names, const struct pt_analysis_options *options,
+                                          uint64_t deadline, struct pt_finding *finding);
+void pt_wide_stream_free(struct pt_wide_stream *stream); /* NULL is fine */
+bool pt_wide_stream_begin(struct pt_wide_stream *stream);
+void pt_wide_stream_event(struct pt_wide_stream *stream, const struct pt_event *event);
+enum pt_wide_end pt_wide_stream_end(const struct pt_wide_stream *stream, struct pt_wide_figures *ret_figures,
+                                    uint64_t *ret_found_at);
 
 /*
  * Whether a possible run of the order `values` ends where each of some events, one of a thread each and given by their

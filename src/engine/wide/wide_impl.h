@@ -17,6 +17,7 @@ struct wide_thread {
 struct pt_wide_log {
     const struct pt_names *names;
     const char *refuses;
+    bool thin; /* events are not kept, for now */
     struct pt_recorded *events;
     uint64_t *lines;
     uint32_t *locs;
@@ -278,6 +279,10 @@ static inline struct wide_level *wide_level_at(const struct wide_search *s, uint
 {
     return &s->levels[s->keep ? level : level & 1];
 }
+void wide_search_init(struct wide_search *search, struct wide_problem *problem,
+                      const struct pt_analysis_options *options, uint64_t deadline, struct pt_finding *finding,
+                      struct pt_wide_figures *figures);
+void wide_search_release(struct wide_search *search);
 /* The letter after a relevant event that was taken in a state of this letter; in the search's state it has happened,
  * and nothing relevant since. */
 pt_letter wide_letter(struct wide_search *search, pt_letter before, const struct wide_event *event);

@@ -177,11 +177,12 @@ bool pt_record_next_buffer(struct pt_record_self *self)
     pt_record_give_buffer(self);
     struct pt_record_buffer *buffer = take_empty(self);
     self->buffer = buffer;
+    self->last = NULL;
     if (!buffer && !is_closed())
         pt_runtime_stop("more threads at a time than recordings have buffers for");
     if (!buffer)
         return false;
-    buffer->shape_count = buffer->last = buffer->last_stack = 0;
+    buffer->shape_count = buffer->last_stack = 0;
     buffer->address = 0;
     memset(buffer->slots, 0, sizeof buffer->slots);
     return true;
@@ -194,6 +195,7 @@ void pt_record_give_buffer(struct pt_record_self *self)
         enqueue(self->buffer);
     }
     self->buffer = NULL;
+    self->last = NULL;
 }
 
 /* Nobody owns it, so the writer does not wait for anybody on its account. */

@@ -17,28 +17,30 @@ enum {
 };
 
 struct pt_record_shape {
-    struct pt_rec_shape known; /* as the reader has it */
+    struct pt_rec_shape known; /* as the reader has it, but for `next` */
     const struct pt_site *site;
-    uint32_t what, size; /* kind and marks; of the access */
+    uint64_t what;                        /* pt_shadow_what; of other events the size is 0 */
+    struct pt_record_shape *next, *other; /* that followed it last time, and some other time */
 };
 
 /* Where events of a thread go until they are written, and what their coding needs. */
 struct pt_record_buffer {
     _Alignas(4096) struct pt_rec_live_buffer live; /* pages of its own: they may be put elsewhere, see buffer.c */
     uint8_t bytes[PT_REC_PIECE];
-    struct pt_record_buffer *next;          /* in the queue, or in the free list */
-    struct pt_record_self *owner;           /* whose it is now; NULL: nobody's */
-    uint64_t seen;                          /* the writer's: the owner's `busy` when it looked */
-    uint64_t until;                         /* no stamp in it is higher; set when it is full, or copied */
-    uint32_t shape_count, last, last_stack; /* shape and stack of the latest event */
-    uint64_t address;                       /* of the latest event */
-    uint16_t slots[PT_RECORD_SLOTS];        /* numbers of shapes plus 1, by a hash */
+    struct pt_record_buffer *next;    /* in the queue, or in the free list */
+    struct pt_record_self *owner;     /* whose it is now; NULL: nobody's */
+    uint64_t seen;                    /* the writer's: the owner's `busy` when it looked */
+    uint64_t until;                   /* no stamp in it is higher; set when it is full, or copied */
+    uint32_t shape_count, last_stack; /* stack of the latest event */
+    uint64_t address;                 /* its address */
+    uint16_t slots[PT_RECORD_SLOTS];  /* numbers of shapes plus 1, by a hash */
     struct pt_record_shape shapes[PT_REC_SHAPES];
 };
 
 /* What is kept of a thread. It lies beside the thread, and is all zero when it begins. */
 struct pt_record_self {
     struct pt_record_buffer *buffer; /* NULL: it has none yet, or none any more */
+    struct pt_record_shape *last;    /* that of the latest event in it; NULL: there is none yet */
     _Atomic uint64_t busy;           /* odd while an event is made */
     uint64_t stamp;                  /* of its latest event */
     uint32_t thread, pieces;
@@ -108,16 +110,20 @@ bool pt_record_start_definitions(void);
 uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site *site);
 /* The number of the calls that the calling thread is in; 0: none. They are mostly those of the event before. */
 uint32_t pt_record_find_stack(struct pt_record_self *self);
-static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
+static inline bool pt_record_stack_is_same(const struct pt_record_self *self)
 {
     const struct pt_calls *calls = &__portent_calls;
     uint32_t depth = calls->depth;
     uintptr_t differ = depth ^ self->depth;
     if (__builtin_expect(differ || depth > PT_RECORD_DEEP, 0))
-        return pt_record_find_stack(self);
+        return false;
     for (uint32_t i = depth; i-- > 0;) /* without a branch for each */
         differ |= (uintptr_t)self->frames[i] ^ (uintptr_t)calls->frames[i];
-    return __builtin_expect(!differ, 1) ? self->stack : pt_record_find_stack(self);
+    return !differ;
+}
+static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
+{
+    return __builtin_expect(pt_record_stack_is_same(self), 1) ? self->stack : pt_record_find_stack(self);
 }
 uint32_t pt_record_name_number(const char *name);
 /* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */

@@ -15,13 +15,22 @@
 
 /* An event, before it is coded. */
 struct event {
-    unsigned kind, marks;
+    uint64_t what; /* pt_shadow_what; the size is that of an access */
     const struct pt_site *site;
     uint64_t address; /* or the number of its object */
-    uint32_t size;    /* of an access */
     uint64_t value;
     const void *raw; /* where pt_rec_raw_bytes says that there is some */
 };
+
+static inline enum pt_event_kind kind_of(uint64_t what)
+{
+    return (enum pt_event_kind)(uint8_t)what;
+}
+
+static inline uint32_t size_of(uint64_t what)
+{
+    return (uint32_t)(what >> 32);
+}
 
 static bool has_part;
 
@@ -49,14 +58,18 @@ static __attribute__((noinline)) bool take_room(struct pt_thread *thread)
     return pt_record_next_buffer(self);
 }
 
-/* Whether there is room for one more event. */
+/* Whether there is room for one more event, of a shape that is known, and the piece is to go on. */
+static inline bool has_room(const struct pt_record_buffer *buffer)
+{
+    return atomic_load_explicit(&buffer->live.used, memory_order_relaxed) <= PT_REC_PIECE - PT_REC_EVENT_MOST &&
+           !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed);
+}
+
+/* Makes room for any. */
 static inline bool prepare(struct pt_thread *thread)
 {
     const struct pt_record_buffer *buffer = thread->record->buffer;
-    bool room = buffer &&
-                atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
-                buffer->shape_count < PT_REC_SHAPES && !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed);
-    return __builtin_expect(room, 1) || take_room(thread);
+    return __builtin_expect(buffer && has_room(buffer) && buffer->shape_count < PT_REC_SHAPES, 1) || take_room(thread);
 }
 
 /* From here on the writer knows that an event is under way whose time may be past. */
@@ -76,21 +89,21 @@ static void end(struct pt_record_self *self)
 
 static bool is_shape(const struct pt_record_shape *shape, const struct event *event)
 {
-    return shape->site == event->site && shape->what == (event->kind | event->marks << 8) && shape->size == event->size;
+    return shape->site == event->site && shape->what == event->what;
 }
 
-/* The shape's number, and its part of the tag. A new one is put down at `to`. */
+/* The shape, and its part of the tag. A new one is put down at `to`. */
 static __attribute__((noinline)) unsigned find_shape(struct pt_record_self *self, const struct event *event,
-                                                     uint32_t *ret_shape, uint8_t **to)
+                                                     struct pt_record_shape **ret_shape, uint8_t **to)
 {
     struct pt_record_buffer *buffer = self->buffer;
-    uint64_t hash = pt_mix64((uintptr_t)event->site + event->kind + ((uint64_t)event->size << 40));
+    uint64_t hash = pt_mix64((uintptr_t)event->site + kind_of(event->what) + ((uint64_t)size_of(event->what) << 40));
     uint32_t slot = (uint32_t)hash % PT_RECORD_SLOTS;
     for (; buffer->slots[slot]; slot = (slot + 1) % PT_RECORD_SLOTS) {
         uint32_t number = buffer->slots[slot] - 1u;
         if (!is_shape(&buffer->shapes[number], event))
             continue;
-        *ret_shape = number;
+        *ret_shape = &buffer->shapes[number];
         *to = pt_rec_put(*to, number);
         return PT_REC_SHAPE_KNOWN;
     }
@@ -98,35 +111,39 @@ static __attribute__((noinline)) unsigned find_shape(struct pt_record_self *self
     buffer->slots[slot] = (uint16_t)(number + 1);
     buffer->shapes[number] = (struct pt_record_shape){.known = {.address = buffer->address},
                                                       .site = event->site,
-                                                      .what = event->kind | event->marks << 8,
-                                                      .size = event->size};
-    *ret_shape = number;
+                                                      .what = event->what,
+                                                      .next = buffer->shapes,
+                                                      .other = buffer->shapes};
+    *ret_shape = &buffer->shapes[number];
     *to = pt_rec_put(*to, pt_record_site_number(self, event->site));
-    *(*to)++ = (uint8_t)event->kind;
-    *(*to)++ = (uint8_t)event->marks;
-    *(*to)++ = (uint8_t)(event->marks >> 8);
-    *to = pt_rec_put(*to, event->size);
+    *(*to)++ = (uint8_t)event->what;
+    *(*to)++ = (uint8_t)(event->what >> 8);
+    *(*to)++ = (uint8_t)(event->what >> 16);
+    *to = pt_rec_put(*to, size_of(event->what));
     return PT_REC_SHAPE_NEW;
 }
 
-/* Most of what follows is put together in pt_record_small, where much of it is known beforehand. */
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE unsigned choose_shape(struct pt_record_self *self, const struct event *event, uint32_t *ret_shape, uint8_t **to)
+static unsigned choose_shape(struct pt_record_self *self, const struct event *event, struct pt_record_shape **ret_shape,
+                             uint8_t **to)
 {
-    const struct pt_record_buffer *buffer = self->buffer;
-    uint32_t next = buffer->shapes[buffer->last].known.next;
-    if (__builtin_expect(next < buffer->shape_count && is_shape(&buffer->shapes[next], event), 1)) {
-        *ret_shape = next;
-        return PT_REC_SHAPE_NEXT;
+    struct pt_record_shape *last = self->last;
+    if (!last || !is_shape(last->next, event))
+        return find_shape(self, event, ret_shape, to);
+    *ret_shape = last->next;
+    return PT_REC_SHAPE_NEXT;
+}
+
+/* From now on it is the one that follows the shape before it. */
+INLINE void follow_shape(struct pt_record_self *self, struct pt_record_shape *shape)
+{
+    struct pt_record_shape *last = self->last;
+    if (last && last->next != shape) {
+        last->other = last->next;
+        last->next = shape;
     }
-    struct event sought = *event; /* the others need not be in memory */
-    uint8_t *at = *to;
-    uint32_t shape;
-    unsigned bits = find_shape(self, &sought, &shape, &at);
-    *ret_shape = shape;
-    *to = at;
-    return bits;
+    self->last = shape;
 }
 
 /* `before`: the address of the event before. */
@@ -142,18 +159,17 @@ INLINE unsigned put_address(struct pt_rec_shape *shape, uint64_t before, uint64_
     return 0;
 }
 
-/* The reader has both the shape's and the granule's value, in the same order: this is under the granule's lock. */
-INLINE unsigned put_value(struct pt_rec_shape *shape, const struct event *event, uint8_t **to)
+/* The reader has both the shape's and the granule's value, in the same order: this is under the granule's lock. `kept`:
+ * where the latter is; NULL: nowhere. */
+INLINE unsigned put_value(struct pt_rec_shape *shape, uint64_t what, uint64_t address, uint64_t value, uint64_t *kept,
+                          uint8_t **to)
 {
-    uint64_t value = event->value;
     if (value == shape->value)
         return PT_REC_VALUE;
-    if (pt_rec_is_kept(event->kind, event->address, event->size, value)) {
-        uint64_t *kept = pt_record_remembers ? pt_stamp_value(event->address) : NULL;
-        if (kept && *kept == value)
+    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && kept && pt_record_remembers) {
+        if (*kept == value)
             return PT_REC_MEMORY;
-        if (kept)
-            *kept = value;
+        *kept = value;
     }
     *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
     shape->value = value;
@@ -186,33 +202,19 @@ static uint64_t in_turn(uint32_t thread, uint64_t stamp)
     return stamp;
 }
 
-/* `valued`: it gives a value; `raw`: so many bytes of memory. */
-INLINE void put_as(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp, bool valued,
-                   uint32_t raw)
+/* The stamp, and the end of an event that is complete but for that and for `raw` bytes. */
+INLINE void put_end(struct pt_record_self *self, struct pt_record_buffer *buffer, uint64_t address, uint64_t stamp,
+                    uint8_t *tag, uint8_t *to, unsigned bits, const void *from, uint32_t raw)
 {
-    struct pt_record_buffer *buffer = self->buffer;
-    if (__builtin_expect(pt_explore_on, 0))
-        stamp = in_turn(self->thread, stamp);
-    uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_relaxed), shape;
-    uint8_t *tag = buffer->bytes + used, *to = tag + 1;
-    unsigned bits = choose_shape(self, event, &shape, &to);
-    struct pt_rec_shape *known = &buffer->shapes[shape].known;
-    __asm__("" : "+r"(known)); /* or it is computed again wherever it is used */
-    bits |= put_address(known, buffer->address, event->address, &to);
-    if (valued)
-        bits |= put_value(known, event, &to);
-    bits |= put_stack(buffer, known, stack, &to);
     if (stamp != self->stamp) {
         to = pt_rec_put(to, stamp - self->stamp);
         bits |= PT_REC_STAMP;
+        self->stamp = stamp;
     }
     if (raw)
-        memcpy(to, event->raw, raw);
+        memcpy(to, from, raw);
     *tag = (uint8_t)bits;
-    buffer->shapes[buffer->last].known.next = shape;
-    buffer->last = shape;
-    buffer->address = event->address;
-    self->stamp = stamp;
+    buffer->address = address;
     uint32_t events = atomic_load_explicit(&buffer->live.events, memory_order_relaxed);
     atomic_store_explicit(&buffer->live.events, events + 1, memory_order_relaxed);
     /* release: partner of the acquire when the writer takes the rest of a buffer */
@@ -221,8 +223,21 @@ INLINE void put_as(struct pt_record_self *self, const struct event *event, uint3
 
 static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
 {
-    put_as(self, event, stack, stamp, pt_rec_has_value(event->kind, event->size),
-           pt_rec_raw_bytes(event->kind, event->size));
+    enum pt_event_kind kind = kind_of(event->what);
+    uint32_t size = size_of(event->what);
+    struct pt_record_buffer *buffer = self->buffer;
+    struct pt_record_shape *shape;
+    uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
+    if (__builtin_expect(pt_explore_on, 0))
+        stamp = in_turn(self->thread, stamp);
+    unsigned bits = choose_shape(self, event, &shape, &to);
+    follow_shape(self, shape);
+    bits |= put_address(&shape->known, buffer->address, event->address, &to);
+    if (pt_rec_has_value(kind, size))
+        bits |= put_value(&shape->known, event->what, event->address, event->value,
+                          size == 8 ? pt_stamp_value(event->address) : NULL, &to);
+    bits |= put_stack(buffer, &shape->known, stack, &to);
+    put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, pt_rec_raw_bytes(kind, size));
 }
 
 /* The order and such of what is under way, as core/channel.h has it in marks. */
@@ -234,51 +249,82 @@ static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
     return (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
 }
 
-static inline uint64_t value_of(uintptr_t address, size_t size)
-{
-    uint64_t value = 0;
-    switch (size) {
-    case 1:
-        return *(const uint8_t *)address;
-    case 2:
-        memcpy(&value, (const void *)address, 2);
-        return value;
-    case 4:
-        memcpy(&value, (const void *)address, 4);
-        return value;
-    case 8:
-        memcpy(&value, (const void *)address, 8);
-        return value;
-    default:
-        memcpy(&value, (const void *)address, size);
-        return value;
-    }
-}
-
-void pt_record_small(struct pt_thread *thread, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
-                     uintptr_t address, size_t size)
+/* Whatever may be new about it. */
+static __attribute__((noinline)) void put_small(struct pt_thread *thread, uint64_t what, const struct pt_site *site,
+                                                uintptr_t address, uint64_t value)
 {
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind, .marks = marks, .site = site, .address = address, .size = (uint32_t)size};
-    bool is_new;
+    const struct event event = {.what = what, .site = site, .address = address, .value = value};
+    bool is_new, reads = kind_of(what) == PT_KIND_READ_AT;
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
-    event.value = value_of(address, size);
     begin(self);
-    put_as(self, &event, stack,
-           pt_stamp_touch_one(self->thread, self->stamp, address, kind != PT_KIND_READ_AT, &is_new), true, 0);
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, !reads, &is_new));
     end(self);
     if (__builtin_expect(is_new, 0))
-        pt_record_define_initial(address & ~(uintptr_t)7, kind == PT_KIND_READ_AT);
+        pt_record_define_initial(address & ~(uintptr_t)7, reads);
 }
 
-void pt_record_opens(struct pt_thread *thread, uintptr_t address, size_t size)
+/* The shape that is expected, or the other one; its part of the tag, and its number if need be. NULL: it is neither. */
+INLINE struct pt_record_shape *expect_shape(struct pt_record_self *self, uint64_t what, const struct pt_site *site,
+                                            unsigned *ret_bits, uint8_t **to)
 {
+    struct pt_record_shape *last = self->last, *shape = last->next;
+    *ret_bits = PT_REC_SHAPE_NEXT;
+    if (__builtin_expect(shape->site == site && shape->what == what, 1))
+        return shape;
+    shape = last->other;
+    if (shape->site != site || shape->what != what)
+        return NULL;
+    *ret_bits = PT_REC_SHAPE_KNOWN;
+    *to = pt_rec_put(*to, (uint64_t)(shape - self->buffer->shapes));
+    return shape;
+}
+
+/* Nearly all events are of a shape that is expected, where the thread was at the event before, of memory that was
+ * touched before: this is all of it for those, without a call. Their stack is that of the event before. */
+void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value)
+{
+    struct pt_record_self *self = pt_thread_of(shadow)->record;
+    struct pt_record_buffer *buffer = self->buffer;
+    struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
+    struct pt_record_shape *shape;
+    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+    unsigned bits;
+    if (__builtin_expect(!self->last || !leaf || !has_room(buffer) || !pt_record_stack_is_same(self) || pt_explore_on ||
+                             !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed),
+                         0))
+        goto unusual;
+    uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
+    shape = expect_shape(self, what, site, &bits, &to);
+    if (__builtin_expect(!shape, 0))
+        goto unusual;
+    begin(self);
+    uint64_t stamp = pt_stamp_touch_in(leaf, self->thread, self->stamp, address, kind_of(what) != PT_KIND_READ_AT);
+    follow_shape(self, shape);
+    bits |= put_address(&shape->known, buffer->address, address, &to);
+    bits |= put_value(&shape->known, what, address, value, &leaf->values[in >> 3], &to);
+    if (__builtin_expect(shape->known.stack != self->stack, 0)) {
+        shape->known.stack = self->stack;
+        bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
+    }
+    put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
+    end(self);
+    return;
+unusual:
+    put_small(pt_thread_of(shadow), what, site, address, value);
+}
+
+void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
+{
+    if (__builtin_expect((address & 7) + size <= 8 && !pt_stamp_is_new(address), 1))
+        return; /* most of them */
     for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
-        if (__builtin_expect(pt_stamp_is_new(at), 0)) {
+        if (pt_stamp_is_new(at)) {
             pt_record_define_initial(at, true);
-            pt_stamp_claim(pt_thread_number(thread), at);
+            pt_stamp_claim(pt_thread_number(pt_thread_of(self)), at);
         }
 }
 
@@ -293,15 +339,15 @@ void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const s
                       size_t size)
 {
     if (size && (address & 7) + size <= 8) {
-        pt_record_small(thread, kind, marks_of(thread, kind), site, address, size);
+        uint64_t value = 0;
+        memcpy(&value, (const void *)address, size);
+        put_small(thread, pt_shadow_what(kind, marks_of(thread, kind), size), site, address, value);
         return;
     }
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind,
-                          .marks = marks_of(thread, kind),
+    struct event event = {.what = pt_shadow_what(kind, marks_of(thread, kind), (uint32_t)size),
                           .site = site,
                           .address = address,
-                          .size = (uint32_t)size,
                           .raw = (const void *)address};
     if (!prepare(thread))
         return;
@@ -317,10 +363,8 @@ void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const s
 void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
 {
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind,
-                          .marks = marks_of(thread, kind) | (thread->shadow.tries ? PT_MARK_TRIES : 0),
-                          .site = site,
-                          .address = address};
+    unsigned marks = marks_of(thread, kind) | (thread->shadow.tries ? PT_MARK_TRIES : 0);
+    struct event event = {.what = pt_shadow_what(kind, marks, 0), .site = site, .address = address};
     bool is_new;
     if (!prepare(thread))
         return;
@@ -345,7 +389,7 @@ static void put_other(struct pt_thread *thread, const struct event *event, uint6
 
 void pt_record_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site)
 {
-    struct event event = {.kind = PT_KIND_FENCE, .marks = (unsigned)order << PT_MARK_ORDER, .site = site};
+    struct event event = {.what = pt_shadow_what(PT_KIND_FENCE, (unsigned)order << PT_MARK_ORDER, 0), .site = site};
     put_other(self, &event, 0);
 }
 
@@ -353,7 +397,7 @@ void pt_record_fence(struct pt_thread *self, uint8_t order, const struct pt_site
 void pt_record_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
                       struct pt_thread *other)
 {
-    struct event event = {.kind = kind, .site = site, .address = other ? pt_thread_number(other) : 0};
+    struct event event = {.what = kind, .site = site, .address = other ? pt_thread_number(other) : 0};
     put_other(self, &event, kind == PT_KIND_JOIN ? other->record->stamp + 1 : 0);
     if (kind == PT_KIND_FORK)
         other->record->stamp = self->record->stamp + 1;
@@ -370,7 +414,7 @@ static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const 
                        uintptr_t to)
 {
     struct pt_record_self *self = thread->record;
-    struct event event = {.kind = kind, .site = site, .address = from, .value = to - from};
+    struct event event = {.what = kind, .site = site, .address = from, .value = to - from};
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
@@ -396,7 +440,7 @@ void pt_record_allocated(struct pt_thread *self, uintptr_t from, size_t size, co
 void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, const char *name,
                      int64_t value)
 {
-    struct event event = {.kind = kind, .site = site, .address = pt_record_name_number(name), .value = (uint64_t)value};
+    struct event event = {.what = kind, .site = site, .address = pt_record_name_number(name), .value = (uint64_t)value};
     if (event.address)
         put_other(self, &event, 0);
     else

@@ -34,11 +34,11 @@ void pt_record_forget(void);
 /* `order` is enum pt_memory_order; `kind` is of memory. */
 void pt_record_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                       size_t size);
-/* The same of one that lies in a granule, whose marks are known. */
-void pt_record_small(struct pt_thread *self, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
-                     uintptr_t address, size_t size);
+/* The same of one that lies in a granule; `what` is pt_shadow_what, `value` what it has read or left. */
+void pt_record_small(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value);
 /* Before a store: what is there now may be what was there first. */
-void pt_record_opens(struct pt_thread *self, uintptr_t address, size_t size);
+void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size);
 void pt_record_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);
 void pt_record_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site);
 /* fork, join and the end of a thread; `other` is NULL for the last. */

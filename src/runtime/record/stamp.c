@@ -64,13 +64,6 @@ static void set_granule(struct pt_stamp_leaf *leaf, uintptr_t address, uint64_t 
         atomic_store_explicit(&leaf->used[in >> PAGE_BITS], 1, memory_order_relaxed);
 }
 
-bool pt_stamp_is_new(uintptr_t address)
-{
-    const struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
-    uintptr_t in = address & ((1u << LEAF_BITS) - 1);
-    return !leaf || !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
-}
-
 /* What is above its own stamp of 0 is above all that matters to it. */
 void pt_stamp_claim(uint32_t thread, uintptr_t address)
 {

@@ -106,30 +106,42 @@ static inline uint64_t pt_stamp_with_time(uint64_t stamp)
 void pt_stamp_raise_floor(uint64_t floor);
 /* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked. */
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size);
-/* The same where it lies in one granule; and whether nobody has touched that before. Not `timed`: it need not follow
- * the time. Most accesses are of one granule, and most of these by the thread that touched it last. */
-static inline uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new)
+/* The same where it lies in one granule, of this leaf; not `timed`: it need not follow the time. Most accesses are of
+ * one granule, and most of these by the thread that touched it last. And where the leaf is not known yet: whether
+ * nobody has touched the granule before. */
+static inline uint64_t pt_stamp_touch_in(struct pt_stamp_leaf *leaf, uint32_t thread, uint64_t stamp, uintptr_t address,
+                                         bool timed)
 {
-    struct pt_stamp_leaf *leaf = pt_stamp_leaf_of(address);
-    stamp = timed ? pt_stamp_with_time(stamp)
-                  : pt_stamp_highest(stamp, atomic_load_explicit(&pt_stamp_lowest, memory_order_relaxed));
-    *ret_new = false;
-    if (__builtin_expect(!leaf, 0))
-        return stamp;
     uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1), page = in >> PT_STAMP_PAGE_BITS;
     uint64_t word = atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+    stamp = timed ? pt_stamp_with_time(stamp)
+                  : pt_stamp_highest(stamp, atomic_load_explicit(&pt_stamp_lowest, memory_order_relaxed));
     stamp = pt_stamp_highest(stamp, atomic_load_explicit(&leaf->floors[page], memory_order_relaxed));
     stamp = pt_stamp_highest(stamp, pt_stamp_after_word(word, thread));
     uint64_t after = pt_stamp_word_of(thread, stamp);
     if (word != after)
         atomic_store_explicit(&leaf->words[in >> 3], after, memory_order_relaxed);
-    *ret_new = !word;
-    if (__builtin_expect(!word, 0))
-        atomic_store_explicit(&leaf->used[page], 1, memory_order_relaxed);
     return stamp;
 }
+static inline uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new)
+{
+    struct pt_stamp_leaf *leaf = pt_stamp_leaf_of(address);
+    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+    *ret_new = false;
+    if (__builtin_expect(!leaf, 0))
+        return pt_stamp_with_time(stamp);
+    *ret_new = !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+    if (__builtin_expect(*ret_new, 0))
+        atomic_store_explicit(&leaf->used[in >> PT_STAMP_PAGE_BITS], 1, memory_order_relaxed);
+    return pt_stamp_touch_in(leaf, thread, stamp, address, timed);
+}
 /* Whether nobody has touched the granule, which is locked; and from now on the thread has. */
-bool pt_stamp_is_new(uintptr_t address);
+static inline bool pt_stamp_is_new(uintptr_t address)
+{
+    const struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
+    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+    return !leaf || !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+}
 void pt_stamp_claim(uint32_t thread, uintptr_t address);
 /* Where the value of a granule is remembered, which is locked; 0: none is yet. NULL: nothing is remembered. */
 uint64_t *pt_stamp_value(uintptr_t address);

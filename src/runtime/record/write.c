@@ -293,7 +293,7 @@ void pt_record_finish(void)
     pt_explore_holds(true);             /* where threads take turns, nobody else goes on any more */
     bool others = pt_thread_live() > 1; /* they go on, and stop to record when the end is written */
     if (!others)
-        pt_runtime_deactivate(PT_ACTIVE_RECORDS);
+        pt_runtime_deactivate(PT_ACTIVE_RECORDS | PT_ACTIVE_FILES);
     atomic_store_explicit(&writer.stopping, 1, memory_order_release);
     atomic_fetch_add(&pt_record_work, 1);
     pt_sys_wake(&pt_record_work);
@@ -301,7 +301,7 @@ void pt_record_finish(void)
     while (!atomic_load_explicit(&writer.stopped, memory_order_acquire) && pt_sys_now() < limit)
         pt_sys_wait(&writer.stopped, 0, PAUSE_NS);
     if (others)
-        pt_runtime_deactivate(PT_ACTIVE_RECORDS);
+        pt_runtime_deactivate(PT_ACTIVE_RECORDS | PT_ACTIVE_FILES);
     pt_record_close_buffers();
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/shadow/narrow.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/shadow/small.h"
 #include "runtime/sys/delay.h"
 
 #define COLD __attribute__((noinline))
@@ -159,11 +160,11 @@ static bool is_untouched(uintptr_t address)
     static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, false);                            \
+        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, false);                                 \
         if (!word)                                                                                                     \
             return slow_##name(address, order, site);                                                                  \
         type value = perform;                                                                                          \
-        pt_slow_end_small(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site);                        \
+        pt_small_end(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site, (uint64_t)value);            \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
@@ -255,12 +256,13 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, true);                             \
+        pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, true);                                  \
         if (!word)                                                                                                     \
             return slow_##name(address, value, op, order, site);                                                       \
         type result = perform;                                                                                         \
-        pt_slow_end_small(self, word, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT,                   \
-                          atomic ? order : PT_PLAIN, (uintptr_t)address, bytes, site);                                 \
+        pt_small_end(self, word, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT,                        \
+                     atomic ? order : PT_PLAIN, (uintptr_t)address, bytes, site,                                       \
+                     kind == PT_KIND_UPDATE ? (uint64_t) * (const any##bytes *)address : (uint64_t)value);             \
         return result;                                                                                                 \
     }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
@@ -758,6 +760,8 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
             return hot_load##bytes(address, site);                                                                     \
         if (mode == PT_ACTIVE_RECORDS)                                                                                 \
             return recorded_load##bytes(address, PT_PLAIN, site);                                                      \
+        if (mode == (PT_ACTIVE_RECORDS | PT_ACTIVE_FILES))                                                             \
+            return small_load##bytes(address, PT_PLAIN, site);                                                         \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
     }                                                                                                                  \
     void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
@@ -769,6 +773,8 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
             hot_store##bytes(address, value, site);                                                                    \
         else if (mode == PT_ACTIVE_RECORDS)                                                                            \
             (void)recorded_store##bytes(address, value, 0, 0, site);                                                   \
+        else if (mode == (PT_ACTIVE_RECORDS | PT_ACTIVE_FILES))                                                        \
+            (void)small_store##bytes(address, value, 0, 0, site);                                                      \
         else                                                                                                           \
             (void)store##bytes(address, value, 0, 0, site);                                                            \
     }                                                                                                                  \

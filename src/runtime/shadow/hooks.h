@@ -53,11 +53,11 @@ struct pt_shadow_hooks {
     void (*foreign)(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site);
 
     /* Where the program records itself. Before a store, with its granules locked; and an access of one granule in which
-     * nothing is watched, by a thread without a clock, when it was made; `marks` are those of struct pt_record_event.
+     * nothing is watched, by a thread without a clock, when it was made (pt_shadow_what).
      */
     void (*opens)(struct pt_shadow_self *self, uintptr_t address, size_t size);
-    void (*recorded)(struct pt_shadow_self *self, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
-                     uintptr_t address, size_t size);
+    void (*recorded)(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value);
 
     /* Events of a slow thread that are about no watched variable, unless they would only be counted. */
     void (*access)(struct pt_shadow_self *self, const struct pt_local_event *what);
@@ -65,6 +65,13 @@ struct pt_shadow_hooks {
     /* `order` is enum pt_memory_order. */
     void (*fence)(struct pt_shadow_self *self, uint8_t order, const struct pt_site *site);
 };
+
+/* What is alike in all accesses of a place: their kind, of memory, the marks of struct pt_record_event, and the size.
+ */
+static inline uint64_t pt_shadow_what(enum pt_event_kind kind, unsigned marks, size_t size)
+{
+    return (uint64_t)kind | (uint64_t)marks << 8 | (uint64_t)size << 32;
+}
 
 extern struct pt_shadow_hooks pt_shadow_hooks;
 extern bool pt_shadow_gated;         /* threads are made to follow a schedule, or are paused; set before main */

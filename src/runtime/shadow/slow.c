@@ -13,6 +13,7 @@
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/small.h"
 #include "runtime/shadow/watch.h"
 
 static unsigned touched_bytes(const struct pt_locked_range *range, uintptr_t granule)
@@ -114,53 +115,6 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     range->outer = self->locked;
     self->locked = range;
     return true;
-}
-
-/* Nothing is watched, and there are no clocks: then all there is to do is to record it. */
-static bool is_only_recorded(const struct pt_shadow_self *self, uintptr_t address, size_t size)
-{
-    return self->records && !self->steps && !self->care && !self->busy && (address & 7) + size <= 8 &&
-           !pt_shadow_gated && pt_address_ok(address);
-}
-
-pt_shadow_word *pt_slow_begin_small(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
-{
-    if (!is_only_recorded(self, address, size))
-        return NULL;
-    pt_shadow_word *word = pt_shadow_word_of(address);
-    if (!word)
-        return NULL;
-    pt_sys_touch_stack();
-    self->busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    uint64_t seen = pt_granule_lock(word);
-    if (__builtin_expect(seen != 0, 0)) {
-        pt_granule_unlock(word, seen);
-        pt_fast_leave(self);
-        return NULL;
-    }
-    self->locked_word = word;
-    if (write)
-        pt_shadow_hooks.opens(self, address, size);
-    return word;
-}
-
-static void end_small_lock(struct pt_shadow_self *self, pt_shadow_word *word)
-{
-    self->locked_word = NULL;
-    self->disturbed = false;
-    pt_granule_unlock(word, locked_word(word));
-    pt_fast_leave(self);
-}
-
-void pt_slow_end_small(struct pt_shadow_self *self, pt_shadow_word *word, enum pt_event_kind kind, int order,
-                       uintptr_t address, size_t size, const struct pt_site *site)
-{
-    uint8_t as = pt_slow_order(order);
-    bool stores = as && kind == PT_KIND_WRITE_AT; /* as in pt_slow_end_write */
-    unsigned marks = (unsigned)as << PT_MARK_ORDER | (stores ? PT_MARK_STORE : 0);
-    pt_shadow_hooks.recorded(self, stores ? PT_KIND_UPDATE_AT : kind, marks, site, address, size);
-    end_small_lock(self, word);
 }
 
 bool pt_slow_is_near_watched(uintptr_t address, size_t size)
@@ -694,10 +648,10 @@ void pt_slow_sync_at(const void *object, const void *part, int kind, int order, 
         return;
     struct pt_locked_range range;
     pt_shadow_word *small =
-        kind < PT_KIND_COUNT && kind == order ? pt_slow_begin_small(self, (uintptr_t)object, 4, false) : NULL;
+        kind < PT_KIND_COUNT && kind == order ? pt_small_begin(self, (uintptr_t)object, 4, false) : NULL;
     if (small) {
         pt_shadow_hooks.sync(self, (enum pt_event_kind)kind, (uintptr_t)object, site);
-        end_small_lock(self, small);
+        pt_small_unlock(self, small);
         return;
     }
     pt_enter(self);

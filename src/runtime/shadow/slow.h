@@ -34,12 +34,6 @@ static inline uint8_t pt_slow_order(int order)
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                    struct pt_locked_range *range);
-/* The same of an access of one granule that is recorded by the program itself, and of which nothing else is to be known
- * (`recorded` in hooks.h); NULL: it is none. And its end: `kind` is of memory, a read, a write or an update. In between
- * the thread is inside the runtime. */
-pt_shadow_word *pt_slow_begin_small(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
-void pt_slow_end_small(struct pt_shadow_self *self, pt_shadow_word *word, enum pt_event_kind kind, int order,
-                       uintptr_t address, size_t size, const struct pt_site *site);
 /* Before the program's store, in what pt_slow_begin has locked: does memory have what was recorded last? If not, code
  * that is not instrumented wrote it, which is reported with the store. */
 void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);

@@ -18,6 +18,7 @@ enum pt_activity {
     PT_ACTIVE_CHOOSES = 4,   /* not of all accesses; without the former: not now (runtime/race/choose.c) */
     PT_ACTIVE_LIVES = 8,     /* lifetimes are looked at (runtime/race/life.h) */
     PT_ACTIVE_EXPLORES = 16, /* threads are scheduled (runtime/explore), and there are several */
+    PT_ACTIVE_FILES = 32,    /* with RECORDS: the program records everything by itself (runtime/record) */
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
