@@ -58,7 +58,7 @@ static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_er
 static enum pt_status check_names(const struct pt_explore_properties *p, struct pt_err *err)
 {
     for (uint32_t i = 0; i < p->resolved.var_count; i++)
-        if (p->resolved.vars[i].link_count)
+        if (p->resolved.vars[i].link_count || (p->resolved.vars[i].type & 0xff) == PT_WATCH_SPAN)
             return pt_err_set(err, PT_EINPUT,
                               "'%s' goes through pointers, which recordings of controlled runs do not follow",
                               p->resolved.vars[i].name);

@@ -15,6 +15,8 @@ static const struct {
     [PT_AST_MUL] = {"*", PT_LEVEL_MUL},
     [PT_AST_DIV] = {"/", PT_LEVEL_MUL},
     [PT_AST_MOD] = {"%", PT_LEVEL_MUL},
+    [PT_AST_MIN] = {"min", PT_LEVEL_PRIMARY},
+    [PT_AST_MAX] = {"max", PT_LEVEL_PRIMARY},
     [PT_AST_EQ] = {"==", PT_LEVEL_COMPARE},
     [PT_AST_NE] = {"!=", PT_LEVEL_COMPARE},
     [PT_AST_LT] = {"<", PT_LEVEL_COMPARE},

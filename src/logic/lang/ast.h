@@ -20,12 +20,15 @@ enum pt_ast_kind {
     PT_AST_BOOL,   /* value: true or false, a formula as well as the number 1 or 0 */
     PT_AST_VAR,    /* var */
     PT_AST_LET,    /* text: the name; a: what it stands for; let: its number within the file */
+    PT_AST_RANGE,  /* count, sum, min, max over elements; text: as written; a: the operations on the elements, typed */
     PT_AST_NEG,
     PT_AST_ADD,
     PT_AST_SUB,
     PT_AST_MUL,
     PT_AST_DIV,
     PT_AST_MOD,
+    PT_AST_MIN, /* only below PT_AST_RANGE */
+    PT_AST_MAX,
     PT_AST_EQ,
     PT_AST_NE,
     PT_AST_LT,
@@ -100,7 +103,7 @@ static inline bool pt_ast_is_comparison(enum pt_ast_kind kind)
 }
 static inline bool pt_ast_is_arithmetic(enum pt_ast_kind kind)
 {
-    return kind >= PT_AST_NEG && kind <= PT_AST_MOD;
+    return kind >= PT_AST_NEG && kind <= PT_AST_MAX;
 }
 static inline bool pt_ast_is_logical(enum pt_ast_kind kind)
 {

@@ -88,6 +88,7 @@ struct compiler {
     uint32_t var_count;
     size_t var_cap;
     uint32_t depth, max_depth;
+    bool in_range; /* its text is not the sum of its parts' */
 };
 
 static enum pt_status put(struct compiler *c, uint32_t op, uint32_t arg)
@@ -102,7 +103,7 @@ static enum pt_status put(struct compiler *c, uint32_t op, uint32_t arg)
     if (c->max_depth > PT_CODE_MAX_DEPTH)
         return fail(c->builder, c->root, "this expression is nested too deeply: it needs more than %d values at once",
                     PT_CODE_MAX_DEPTH);
-    if (c->text.len > LONGEST_ATOM)
+    if (c->text.len > LONGEST_ATOM && !c->in_range)
         return fail(c->builder, c->root, "this comparison is longer than %d characters once its lets are expanded",
                     LONGEST_ATOM);
     return PT_OK;
@@ -144,6 +145,20 @@ static enum pt_status compile_operator(struct compiler *c, const struct pt_ast *
     return s == PT_OK ? put(c, pt_ast_code_op(kind), 0) : s;
 }
 
+/* Many variables, and one text, as it was written. */
+static enum pt_status compile_range(struct compiler *c, const struct pt_ast *node)
+{
+    struct pt_buf text = c->text;
+    pt_buf_init(&c->text);
+    c->in_range = true;
+    enum pt_status s = compile(c, node->a, PT_LEVEL_IFF);
+    c->in_range = false;
+    pt_buf_release(&c->text);
+    c->text = text;
+    pt_buf_puts(&c->text, node->text);
+    return s;
+}
+
 /* Code and text together; brackets where the place asks for something that binds more tightly. */
 static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_level level)
 {
@@ -156,6 +171,8 @@ static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enu
         return put_constant(c, node);
     case PT_AST_VAR:
         return put_variable(c, node);
+    case PT_AST_RANGE:
+        return compile_range(c, node);
     default:
         break;
     }

@@ -59,6 +59,16 @@ pt_parser_enter(struct pt_parser *p) PT_WARN_UNUSED; /* one level deeper, or an 
 struct pt_symbol *pt_scope_at(struct pt_scope *scope, const char *text, size_t len, bool *ret_new);
 const struct pt_symbol *pt_scope_find(const struct pt_scope *scope, const char *text, size_t len);
 enum pt_status pt_parse_file(struct pt_parser *p) PT_WARN_UNUSED;
+/* The new name of a let, var or thread, and the '=' after it; what it stands for. */
+enum pt_status pt_parse_new_name(struct pt_parser *p, struct pt_scope *scope) PT_WARN_UNUSED;
+void pt_parser_declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token,
+                       struct pt_symbol symbol);
+
+/* --- parse_var.c --- */
+enum pt_status pt_parse_var(struct pt_parser *p) PT_WARN_UNUSED;                /* after the word `var` */
+bool pt_token_is_fold(const struct pt_parser *p, const struct pt_token *token); /* count( sum( min( max( */
+/* The name of a program's object, a path or anything in quotes, and the ';' after it. */
+enum pt_status pt_parse_object(struct pt_parser *p, const char *what, const char **ret_name) PT_WARN_UNUSED;
 
 /* --- parse_property.c --- */
 enum pt_status pt_parse_property(struct pt_parser *p) PT_WARN_UNUSED; /* after the word `property` */

@@ -203,6 +203,10 @@ enum pt_status pt_parse_thread(struct pt_parser *p, struct pt_ast_thread *ret_th
 static const struct pt_varref *variable(struct pt_parser *p, const struct pt_token *token, const char *name)
 {
     bool new;
+    if (token->range) {
+        (void)pt_parser_fail(p, token, "'%s' are several variables, and one is needed here", name);
+        return NULL;
+    }
     struct pt_symbol *symbol = pt_scope_at(&p->values, name, strlen(name), &new);
     if (new) {
         struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
@@ -224,7 +228,16 @@ static struct pt_ast *parse_name(struct pt_parser *p)
     if (pt_parser_ahead(p)->kind == '(') {
         if (symbol && symbol->kind != PT_SYMBOL_USED)
             return nothing(pt_parser_fail(p, token, "'%s' is not a function", text));
-        return nothing(unknown_word(p, token, "function or operator", nearest_word(p, token, true)));
+        struct pt_ast *node = nothing(unknown_word(p, token, "function or operator", nearest_word(p, token, true)));
+        if (pt_token_is_fold(p, token))
+            pt_err_hint(p->err, "it is written in a declaration: var n = %s(items[0..15]%s); and then n > 3", text,
+                        text[0] == 'c' ? " != 0" : "");
+        return node;
+    }
+    if (token->range) {
+        struct pt_ast *node = nothing(pt_parser_fail(p, token, "'%s' are several variables", text));
+        pt_err_hint(p->err, "a declaration says what is computed from them: var n = count(%s != 0);", text);
+        return node;
     }
     if (is_bound(p, text))
         return nothing(
