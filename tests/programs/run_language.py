@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What properties can name in a program: run_language.py PORTENT
 
-State that programs have (elements, ranges of them, C++ names, sizes of containers), in `run` and in `check` of its recording. The last line is
+State that programs have (elements, ranges of them, C++ names, sizes of containers), and calls of their functions, in `run` and in `check` of its recording. The last line is
 `language: N passed, M failed`.
 """
 import argparse
@@ -155,6 +155,166 @@ def cpp_names():
              {**expected, "b7": "holds", "b6": "violated"}, "--window", "2", "--lookahead", "2")
     refused("var b = bits.size(); property p: b < 3;", "the size() of 'bits' is not known", "vector<bool>")
     refused("var b = hidden.size(); property p: b < 3;", "the size() of 'hidden' is not known")
+
+
+
+CALLS = r"""#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+enum colour { RED, GREEN };
+struct pair { int a, b; };
+static int cfg;
+static inline int tiny(int n) { return n + cfg; }
+static void cfg_load(const char *name) { cfg = name != 0; }
+int cfg_get(int key, unsigned char which, const char *what, enum colour c) { return tiny(key) + which + (what != 0) + c; }
+static int of_pair(struct pair p, int n) { return p.a + p.b + n; }
+static int early(int n) { if (n < 0) return 1; return n > 3 ? 2 : 3; }
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *worker(void *a)
+{
+    int s = 0;
+    pthread_setname_np(pthread_self(), "getter");
+    usleep(100000);
+    for (int k = 0; k < 3; k++) {
+        pthread_mutex_lock(&m);
+        s += cfg_get(k * 2 - 1, 200, k ? "x" : 0, GREEN) + of_pair((struct pair){k, 1}, k) + early(k * 3 - 1);
+        pthread_mutex_unlock(&m);
+    }
+    return (void *)(long)s;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, worker, 0);
+    cfg_load("x");
+    pthread_join(t, 0);
+    return 0;
+}
+"""
+INIT = "property init: always (call(cfg_get) -> once return(cfg_load));"
+
+
+@tests.test
+def calls():
+    """Events of functions, inlined ones too, and their arguments; the same of a recording of everything."""
+    properties = INIT + """
+        property big: always !call(cfg_get, $1 > 2);
+        property negative: always !call(cfg_get, $1 < -1);
+        property one: always (call(cfg_get, $1 > 2) -> call(cfg_get));
+        property other: always (call(cfg_get, $1 > 2) -> !call(cfg_get, $1 == 1) && call(cfg_get, $1 >= 3));
+        property bytes: always !call(cfg_get, $2 != 200);
+        property null: always !call(cfg_get, $3 == 0 && $1 > 0);
+        property nulls: always !call(cfg_get, $3 == 0);
+        property colour: always !call(cfg_get, $4 != 1);
+        property tiny3: never [!call(tiny)]* [call(tiny)] [!call(tiny)]* [call(tiny)] [!call(tiny)]* [call(tiny)];
+        property tiny4: never ([!call(tiny)]* [call(tiny)]){4};
+        property pairs: always (return(early) -> [call(early), return(early) && previously !call(early)) || true);
+        property returns: never ([!return(early)]* [return(early)]){4};
+        property returns3: never ([!return(early)]* [return(early)]){3};
+        property mine at each i: call(cfg_get) -> once call(worker);
+        property mine2 at each i: !call(cfg_get);"""
+    expected = {"init": "violated", "big": "violated", "negative": "holds", "one": "holds", "other": "holds", "bytes": "holds",
+                "null": "holds", "nulls": "violated", "colour": "holds", "tiny3": "violated", "tiny4": "holds", "pairs": "holds",
+                "returns": "holds", "returns3": "violated", "mine": "holds", "mine2": "violated"}
+    for level in ("-O0", "-O2"):
+        build(CALLS, level)
+        both(properties, expected)
+        done = run(PORTENT, "run", "-q", "-s", "p.prop", "--record-all", "-o", "all.trace", "--", "./program")
+        same(f"status ({done.stderr})", done.returncode, 66)
+        done = run(PORTENT, "check", "--json", "-s", "p.prop", "all.trace")
+        same("check of everything", verdicts(done.stdout), expected)
+        done = run(PORTENT, "convert", "all.trace", "-o", "all.bin")
+        done = run(PORTENT, "check", "--json", "-s", "p.prop", "all.bin")
+        same("check of the binary form", verdicts(done.stdout), expected)
+
+
+@tests.test
+def calls_played():
+    """A predicted order of calls is confirmed, found by explore, and replayed."""
+    build(CALLS, "-O2")
+    write("p.prop", INIT)
+    done = run(PORTENT, "run", "-q", "-s", "p.prop", "-r", "r.json", "--", "./program")
+    same(f"status ({done.stderr})", done.returncode, 66)
+    with open("r.json", encoding="utf-8") as file:
+        finding, = json.load(file)["properties"]
+    same("how", finding["how"], "predicted")
+    same("witness", [(step["op"], step["object"]) for step in finding["witness"]], [("event", "call(cfg_get)")])
+    done = run(PORTENT, "confirm", "r.json", "--", "./program")
+    contains(done.stderr + done.stdout, "1 of 1 predicted violation confirmed")
+    done = run(PORTENT, "explore", "-n", "50", "-s", "p.prop", "-o", "out.schedule", "--", "./program")
+    same(f"explore ({done.stdout}{done.stderr})", done.returncode, 1)
+    contains(done.stdout + done.stderr, "property 'init' is violated by worker")
+    done = run(PORTENT, "replay", "out.schedule", "--", "./program")
+    contains(done.stdout + done.stderr, "the same run, with the same end: property init")
+
+
+@tests.test
+def mistakes_in_calls():
+    build(CALLS)
+    for properties, *parts in (
+            ("property p: always !call(cfg_gte);", "p.prop:1:21", "the program has no function 'cfg_gte'", "did you mean 'cfg_get'?"),
+            ("property p at each i: !call(cfg_gte);", "the program has no function 'cfg_gte'"),
+            ("property p: always !call(cfg_get, $5 > 3);", "p.prop:1:21", "'cfg_get' has no argument $5"),
+            ("property p: always !call(of_pair, $2 > 3);", "'of_pair' has no argument $2", "a structure"),
+            ("property p: always !call(cfg_get, $7 > 3);", "p.prop:1:35", "$1 to $6"),
+            ("property p: always !call(cfg_get, key > 3);", "p.prop:1:35", "such as '$1'"),
+            ("property p: always !call(cfg_get, $1);", "p.prop:1:37", "such as '$1 > 3'"),
+            ('property p: always !call(cfg_get, $1 == "x");', "an argument is a number"),
+            ("property p: always !return(cfg_get, $1 > 3);", "arguments are those of the call"),
+            ("property p at each i: !call(cfg_get, $1 > 3);", "p.prop:1:24", "may not be asked for in an 'at' property"),
+            ("property p: " + " && ".join(f"call(cfg_get, $1 > {n})" for n in range(5)) + ";", "4 different conditions")):
+        refused(properties, *parts)
+    write("p.prop", "property p: always !call(cfg_get, $1 > 3);")
+    write("x.trace", "T1|event(call(cfg_get))|a.c:1\n")
+    done = run(PORTENT, "check", "-s", "p.prop", "x.trace")
+    same("status", done.returncode, 2)
+    contains(done.stderr, "the trace does not give argument $1 of call(cfg_get)")
+
+
+CPP_CALLS = r"""#include <stdexcept>
+#include <thread>
+namespace app {
+struct Cfg {
+    int level = 0;
+    int load(int by) { level += by; return level; }
+    template <class T> T get(T by) { return by + (T)level; }
+    void fails(int n) { if (n > 0) throw std::runtime_error("no"); level++; }
+};
+}
+static app::Cfg cfg;
+int main()
+{
+    std::thread t([] {
+        cfg.load(5);
+        cfg.get(7L);
+        try { cfg.fails(1); } catch (const std::runtime_error &) { }
+        cfg.fails(0);
+    });
+    t.join();
+}
+"""
+
+
+@tests.test
+def cpp_calls():
+    for level in ("-O0", "-O2"):
+        build(CPP_CALLS, level, cpp=True)
+        both("""property five: always !call(app::Cfg::load, $1 == 5); property six: always !call(app::Cfg::load, $1 == 6);
+             property get: always !call("app::Cfg::get<long>", $1 > 6);
+             property calls: never ([!call(app::Cfg::fails)]* [call(app::Cfg::fails)]){2};
+             property returns: never ([!return(app::Cfg::fails)]* [return(app::Cfg::fails)]){2};""",
+             {"five": "violated", "six": "holds", "get": "violated", "calls": "violated", "returns": "holds"})
+
+
+@tests.test
+def names_of_threads():
+    """What pthread_setname_np says, in quotes."""
+    build(CALLS)
+    write("p.prop", 'thread g = "getter"; property p at g: !call(cfg_get);')
+    done = run(PORTENT, "run", "-q", "-s", "p.prop", "-r", "r.json", "--", "./program")
+    same(f"status ({done.stderr})", done.returncode, 66)
+    with open("r.json", encoding="utf-8") as file:
+        same("run", verdicts(file.read()), {"p": "violated"})
 
 
 def main():

@@ -118,6 +118,17 @@ bool pt_explore_properties_follow_order(const struct pt_explore_properties *p)
     return false;
 }
 
+const char *pt_explore_properties_functions(const struct pt_explore_properties *p)
+{
+    return p && p->resolved.calls.len ? p->resolved.calls.text : NULL;
+}
+
+void pt_explore_properties_calls(const struct pt_explore_properties *p, struct pt_buf *options)
+{
+    if (p)
+        pt_resolve_calls_setting(&p->resolved, (struct pt_span){0}, options);
+}
+
 /* --- scheduling points --- */
 
 /* The variable's own name, without file, function, members and indices. */

@@ -39,6 +39,8 @@ static const struct {
 #include "core/operators.def"
 #undef ROW
     [PT_AST_EVENT] = {"event", PT_LEVEL_PRIMARY},
+    [PT_AST_CALLED] = {"call", PT_LEVEL_PRIMARY},
+    [PT_AST_RETURNED] = {"return", PT_LEVEL_PRIMARY},
     [PT_AST_READ] = {"read", PT_LEVEL_PRIMARY},
     [PT_AST_WRITE] = {"write", PT_LEVEL_PRIMARY},
     [PT_AST_RACE_FREE] = {"race_free", PT_LEVEL_PRIMARY},
@@ -64,6 +66,8 @@ static const struct pt_word words[] = {
 #include "core/operators.def"
 #undef ROW
     {"event", PT_AST_EVENT, PT_WORD_CALL},
+    {"call", PT_AST_CALLED, PT_WORD_CALL},
+    {"return", PT_AST_RETURNED, PT_WORD_CALL},
     {"read", PT_AST_READ, PT_WORD_CALL},
     {"write", PT_AST_WRITE, PT_WORD_CALL},
     {"race_free", PT_AST_RACE_FREE, PT_WORD_CALL},

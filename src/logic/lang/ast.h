@@ -39,7 +39,9 @@ enum pt_ast_kind {
 #define PT_OPERATOR_FUTURE(name, ...) PT_AST_##name,
 #define PT_OPERATOR_PAST(name, ...)   PT_AST_##name,
 #include "core/operators.def"
-    PT_AST_EVENT,        /* text: the event's name */
+    PT_AST_EVENT,  /* text: the event's name; function: it is a call or a return, or NULL */
+    PT_AST_CALLED, /* as words only: what they stand for are events */
+    PT_AST_RETURNED,
     PT_AST_READ,         /* var */
     PT_AST_WRITE,        /* var */
     PT_AST_RACE_FREE,    /* var; NULL: race_free(*) */
@@ -77,6 +79,7 @@ struct pt_ast {
     uint32_t let;
     struct pt_value value;
     const struct pt_varref *var;
+    const struct pt_function_event *function;
     struct pt_ast_thread thread;
 };
 
@@ -129,6 +132,7 @@ struct pt_check {
     bool no_future, no_past, no_mttl, no_races;
     const char *place; /* "an 'at' property", for messages */
     struct pt_err *err;
+    bool no_conditions; /* on the arguments of calls */
 };
 /*
  * Types the tree and checks it as a formula (or, for the right side of a `let`, as either). The trees that `let` names

@@ -219,6 +219,17 @@ static bool lex_name(struct lexer *lx)
     return true;
 }
 
+/* $1 */
+static bool lex_argument(struct lexer *lx)
+{
+    size_t start = lx->pos;
+    int64_t number = 0;
+    for (lx->pos++; is_digit(peek(lx, 0)) && number < 1000; lx->pos++)
+        number = number * 10 + (peek(lx, 0) - '0');
+    push(lx, PT_TOKEN_ARGUMENT, start, pt_value_int(number), false);
+    return true;
+}
+
 static int digit_value(char c)
 {
     if (is_digit(c))
@@ -384,6 +395,8 @@ static bool lex_token(struct lexer *lx)
         return lex_name(lx);
     if (is_digit(c))
         return lex_number(lx);
+    if (c == '$' && is_digit(peek(lx, 1)))
+        return lex_argument(lx);
     return c == '"' ? lex_string(lx) : lex_sign(lx);
 }
 

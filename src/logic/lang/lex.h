@@ -17,6 +17,7 @@ enum pt_token_kind {
     PT_TOKEN_ERROR,     /* the text goes wrong here; pt_tokens.err says how */
     PT_TOKEN_NAME,      /* identifier with what is attached: ::x .x [3] [0..15] #2 */
     PT_TOKEN_NUMBER,
+    PT_TOKEN_ARGUMENT, /* $1; value: its number */
     PT_TOKEN_STRING,
     PT_TOKEN_BOX,     /* [] */
     PT_TOKEN_DIAMOND, /* <> */

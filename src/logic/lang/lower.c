@@ -27,6 +27,7 @@ void pt_builder_init(struct pt_builder *b, struct pt_parser *parser, struct pt_p
 void pt_builder_release(struct pt_builder *b)
 {
     free(b->vars);
+    free(b->functions);
     free(b->lets);
     pt_strtab_release(&b->var_ids);
     pt_strtab_release(&b->event_ids);
@@ -46,11 +47,7 @@ void pt_builder_finish(struct pt_builder *b)
     property->atoms = copy(arena, b->atoms, b->atom_count * sizeof *b->atoms);
     property->var_count = b->var_count;
     property->vars = copy(arena, b->vars, b->var_count * sizeof *b->vars);
-    property->event_count = b->event_ids.count;
-    property->events = pt_arena_alloc(arena, b->event_ids.count * sizeof *property->events);
-    for (uint32_t i = 0; i < b->event_ids.count; i++)
-        property->events[i] =
-            pt_arena_strndup(arena, pt_strtab_text(&b->event_ids, i), pt_strtab_len(&b->event_ids, i));
+    pt_builder_finish_events(b);
 }
 
 static enum pt_status fail(struct pt_builder *b, const struct pt_ast *node, const char *fmt, ...) PT_PRINTF(3, 4);
@@ -275,21 +272,38 @@ static void put_event_name(struct pt_buf *buf, const char *name)
     pt_buf_puts(buf, "\"");
 }
 
+static uint32_t event_id(struct pt_builder *b, const struct pt_ast *node)
+{
+    uint32_t known = b->event_ids.count, id = pt_strtab_intern(&b->event_ids, node->text, strlen(node->text));
+    PT_GROW(b->functions, b->function_cap, id + 1);
+    if (node->function || id == known)
+        b->functions[id] = node->function;
+    return id;
+}
+
 static enum pt_status lower_event(struct pt_builder *b, const struct pt_ast *node, pt_formula *ret_formula)
 {
     struct pt_buf text;
     enum pt_status s = PT_OK;
     pt_buf_init(&text);
-    pt_buf_puts(&text, "event(");
-    put_event_name(&text, node->text);
-    pt_buf_puts(&text, ")");
+    if (node->function) {
+        pt_buf_puts(&text, node->text);
+    } else {
+        pt_buf_puts(&text, "event(");
+        put_event_name(&text, node->text);
+        pt_buf_puts(&text, ")");
+    }
     uint32_t known = find_atom(b, text.text);
     if (known != PT_NONE) {
         *ret_formula = pt_formula_prop(&b->property->pool, known);
     } else {
         struct pt_atom atom = {.text = pt_arena_strndup(b->parser->arena, text.text, text.len),
-                               .event = pt_strtab_intern(&b->event_ids, node->text, strlen(node->text))};
+                               .event = event_id(b, node)};
         s = add_atom(b, node, atom, ret_formula);
+        if (s == PT_OK && !pt_builder_has_room(b, node->function))
+            s = fail(b, node,
+                     "a property can ask for %d different conditions on calls of one function, and this is one more",
+                     PT_MAX_CONDITIONED);
     }
     pt_buf_release(&text);
     return s;
@@ -348,7 +362,7 @@ void pt_lower_names(struct pt_builder *b, const struct pt_ast *node)
         (void)var_id(b, node->var);
     b->property->races_everywhere |= node->kind == PT_AST_RACE_FREE && !node->var;
     if (node->kind == PT_AST_EVENT)
-        (void)pt_strtab_intern(&b->event_ids, node->text, strlen(node->text));
+        (void)event_id(b, node);
     if (node->a)
         pt_lower_names(b, node->a);
     if (node->b)

@@ -2,6 +2,7 @@
 #ifndef PT_LOGIC_LANG_PARSE_H
 #define PT_LOGIC_LANG_PARSE_H
 
+#include "base/buf.h"
 #include "base/table.h"
 #include "logic/lang/ast.h"
 
@@ -65,7 +66,15 @@ void pt_parser_declare(struct pt_parser *p, struct pt_scope *scope, const struct
                        struct pt_symbol symbol);
 
 /* --- parse_var.c --- */
-enum pt_status pt_parse_var(struct pt_parser *p) PT_WARN_UNUSED;                /* after the word `var` */
+enum pt_status pt_parse_var(struct pt_parser *p) PT_WARN_UNUSED; /* after the word `var` */
+/* A number, of either sign, a string, true or false; its text at the end of the buffer. */
+enum pt_status pt_parse_literal(struct pt_parser *p, struct pt_buf *text, struct pt_value *ret_value) PT_WARN_UNUSED;
+/* A sign of comparison, which is passed, or PT_AST_KINDS. */
+enum pt_ast_kind pt_parse_sign(struct pt_parser *p);
+
+/* --- parse_call.c: call(f), return(f), call(f, $1 > 3) --- */
+struct pt_ast *pt_parse_function_event(struct pt_parser *p, const char *word); /* NULL is an error */
+
 bool pt_token_is_fold(const struct pt_parser *p, const struct pt_token *token); /* count( sum( min( max( */
 /* The name of a program's object, a path or anything in quotes, and the ';' after it. */
 enum pt_status pt_parse_object(struct pt_parser *p, const char *what, const char **ret_name) PT_WARN_UNUSED;
@@ -93,11 +102,16 @@ struct pt_builder {
     size_t var_cap;
     struct pt_strtab var_ids; /* names of vars, same ids */
     struct pt_strtab event_ids;
+    const struct pt_function_event **functions; /* by event */
+    size_t function_cap;
     pt_formula *lets; /* by number: the formula of a let, PT_NONE while unknown */
 };
 void pt_builder_init(struct pt_builder *b, struct pt_parser *parser, struct pt_property *property);
 void pt_builder_release(struct pt_builder *b);
 void pt_builder_finish(struct pt_builder *b);
+/* In parse_call.c: the events; and whether there is room for one more of the same function with conditions. */
+void pt_builder_finish_events(struct pt_builder *b);
+bool pt_builder_has_room(const struct pt_builder *b, const struct pt_function_event *event);
 enum pt_status pt_lower_formula(struct pt_builder *b, const struct pt_ast *node,
                                 pt_formula *ret_formula) PT_WARN_UNUSED;
 /* Only the names: variables and events of a property whose formula stays a tree. */

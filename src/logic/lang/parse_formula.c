@@ -366,6 +366,8 @@ static struct pt_ast *parse_primary(struct pt_parser *p)
             return nothing(expected_operand(p));
         if (pt_parser_ahead(p)->kind != '(')
             return parse_name(p);
+        if (word->kind == PT_AST_CALLED || word->kind == PT_AST_RETURNED)
+            return pt_parse_function_event(p, word->text);
         return pt_ast_is_logical((enum pt_ast_kind)word->kind) ? parse_applied(p, (enum pt_ast_kind)word->kind)
                                                                : parse_call(p, (enum pt_ast_kind)word->kind);
     default:

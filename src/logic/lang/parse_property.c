@@ -95,7 +95,8 @@ static void make_races(struct pt_builder *b, const struct pt_ast *at, const stru
 static enum pt_status parse_local(struct pt_builder *b, struct pt_ast *at)
 {
     struct pt_parser *p = b->parser;
-    struct pt_check check = {.source = &p->source, .no_future = true, .place = "an 'at' property", .err = p->err};
+    struct pt_check check = {
+        .source = &p->source, .no_future = true, .no_conditions = true, .place = "an 'at' property", .err = p->err};
     struct pt_ast *node = NULL;
     bool races = false;
     enum pt_status s = pt_parse_formula(p, &node);

@@ -244,56 +244,60 @@ static enum pt_status fold_ranges(struct fold *f, const char *path, size_t from)
     return s;
 }
 
-/* What the elements are compared with: a literal. */
-static enum pt_status parse_other(struct fold *f, struct pt_buf *text)
+enum pt_status pt_parse_literal(struct pt_parser *p, struct pt_buf *text, struct pt_value *ret_value)
 {
-    struct pt_parser *p = f->p;
     const struct pt_token *minus = pt_parser_token(p);
     bool negative = pt_parser_accept(p, '-');
     const struct pt_token *token = pt_parser_token(p);
     const struct pt_word *word = pt_word_find(p->source.text + token->offset, token->len);
     bool truth = token->kind == PT_TOKEN_NAME && word && word->kind == PT_AST_BOOL;
-    if (token->kind != PT_TOKEN_NUMBER && !truth && (negative || token->kind != PT_TOKEN_STRING))
+    if (token->kind != PT_TOKEN_NUMBER && (negative || (!truth && token->kind != PT_TOKEN_STRING)))
         return pt_parser_expected(p, "a number, a string, true or false");
-    if (negative && token->value.kind != PT_VALUE_INT && token->value.kind != PT_VALUE_FLOAT)
+    struct pt_value value = truth ? pt_value_bool(word->text[0] == 't') : token->value;
+    if (negative && value.kind != PT_VALUE_INT && value.kind != PT_VALUE_FLOAT)
         return pt_parser_fail(p, minus, "this number does not fit 64 bits");
-    f->other = typed(f,
-                     token->kind == PT_TOKEN_STRING ? PT_AST_STRING
-                     : truth                        ? PT_AST_BOOL
-                                                    : PT_AST_NUMBER,
-                     token->kind == PT_TOKEN_STRING ? PT_TYPE_STRING : PT_TYPE_NUMBER, NULL, NULL);
-    f->other->text = pt_token_text(p, token);
-    f->other->value = truth ? pt_value_bool(f->other->text[0] == 't') : token->value;
-    pt_buf_printf(text, "%s%s", negative ? "-" : "", f->other->text);
-    if (negative && token->value.kind == PT_VALUE_FLOAT)
-        f->other->value.d = -f->other->value.d;
+    pt_buf_printf(text, "%s%.*s", negative ? "-" : "", (int)token->len, p->source.text + token->offset);
+    if (negative && value.kind == PT_VALUE_FLOAT)
+        value.d = -value.d;
     else if (negative)
-        f->other->value.i = -f->other->value.i;
+        value.i = -value.i;
     p->pos++;
+    *ret_value = value;
     return PT_OK;
 }
 
-/* `!= 0`, after the path of count. Without it: as that. */
-static enum pt_status parse_comparison(struct fold *f, struct pt_buf *text)
+enum pt_ast_kind pt_parse_sign(struct pt_parser *p)
 {
     static const struct {
         int token;
         enum pt_ast_kind kind;
     } signs[] = {{PT_TOKEN_EQ, PT_AST_EQ}, {PT_TOKEN_NE, PT_AST_NE}, {'<', PT_AST_LT},
                  {PT_TOKEN_LE, PT_AST_LE}, {'>', PT_AST_GT},         {PT_TOKEN_GE, PT_AST_GE}};
-    int kind = pt_parser_token(f->p)->kind;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (kind == signs[i].token) {
-            f->p->pos++;
-            f->comparison = signs[i].kind;
-            pt_buf_printf(text, " %s ", pt_ast_sign(signs[i].kind));
-            return parse_other(f, text);
-        }
-    f->comparison = PT_AST_NE;
-    f->other = typed(f, PT_AST_NUMBER, PT_TYPE_NUMBER, NULL, NULL);
-    f->other->value = pt_value_int(0);
-    f->other->text = "0";
-    return PT_OK;
+        if (pt_parser_accept(p, signs[i].token))
+            return signs[i].kind;
+    return PT_AST_KINDS;
+}
+
+/* `!= 0`, after the path of count. Without it: as that. */
+static enum pt_status parse_comparison(struct fold *f, struct pt_buf *text)
+{
+    struct pt_value value = pt_value_int(0);
+    enum pt_status s = PT_OK;
+    size_t before = text->len;
+    f->comparison = pt_parse_sign(f->p);
+    if (f->comparison == PT_AST_KINDS) {
+        f->comparison = PT_AST_NE;
+    } else {
+        pt_buf_printf(text, " %s ", pt_ast_sign(f->comparison));
+        before = text->len;
+        s = pt_parse_literal(f->p, text, &value);
+    }
+    bool string = value.kind == PT_VALUE_STRING;
+    f->other = typed(f, string ? PT_AST_STRING : PT_AST_NUMBER, string ? PT_TYPE_STRING : PT_TYPE_NUMBER, NULL, NULL);
+    f->other->value = value;
+    f->other->text = text->len > before ? pt_arena_strndup(f->p->arena, text->text + before, text->len - before) : "0";
+    return s;
 }
 
 /* count(path [comparison]), sum(path), min(path), max(path), from the word on; the tree in f->all. */

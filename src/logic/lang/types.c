@@ -66,6 +66,8 @@ static enum pt_status check_place(const struct pt_check *check, const struct pt_
     bool mttl = let ? node->a->has_mttl : is_mttl(node);
     bool races = let ? node->a->has_races : node->kind == PT_AST_RACE_FREE;
     const char *contains = let ? " contains a" : " is a";
+    if (node->kind == PT_AST_EVENT && node->function && node->function->condition_count && check->no_conditions)
+        return fail(check, node, "arguments of calls may not be asked for in %s", check->place);
     if (races && check->no_races)
         return fail(check, node, "'%s' may not stand in %s", let ? node->text : "race_free", check->place);
     if (mttl && check->no_mttl) {
