@@ -317,6 +317,54 @@ def names_of_threads():
         same("run", verdicts(file.read()), {"p": "violated"})
 
 
+
+@tests.test
+def patterns():
+    """Those of the library, and one of the file's own."""
+    build(CALLS, "-O2")
+    both("""var c = cfg;
+         use init_before_use(init = return(cfg_load), use = call(cfg_get));
+         use ready = init_before_use(init = call(worker), use = call(cfg_get));
+         use at_most_once(event = call(cfg_load)); use often = at_most_once(event = call(cfg_get));
+         use exactly_once(event = call(cfg_load), end = return(main)); use missing = exactly_once(event = call(cfg_get, $1 > 100), end = return(main));
+         use in_range(value = c, low = 0, high = 1); use bounded_queue(size = c, capacity = 0);
+         use no_use_after_close(open = call(worker), close = return(worker), use = call(cfg_get));
+         use closed = no_use_after_close(open = call(worker), close = call(tiny), use = call(cfg_get));
+         use paired(begin = call(cfg_get), end = return(cfg_get)); use unpaired = paired(begin = call(cfg_get), end = call(tiny, $1 > 100));
+         use paired_in_thread(begin = call(cfg_get), end = return(cfg_get));
+         use lock_discipline(lock = call(worker), unlock = return(worker), access = call(cfg_get));
+         use unlocked = lock_discipline(lock = call(worker), unlock = call(tiny), access = call(cfg_get));
+         use response(request = call(cfg_get), answer = return(cfg_get), bound = 50 events);
+         pattern mine(a, b) { let x = a; property mine: never [!x]* [b]; property other: always (!b || once a); }
+         use mine(a = call(worker), b = call(cfg_get));""",
+         {"init_before_use": "violated", "ready": "holds", "at_most_once": "holds", "often": "violated", "exactly_once": "holds",
+          "missing": "violated", "in_range": "holds", "bounded_queue": "violated", "no_use_after_close": "holds", "closed": "violated",
+          "paired": "holds", "unpaired": "violated", "paired_in_thread": "holds", "lock_discipline": "holds", "unlocked": "violated",
+          "response": "holds", "mine": "holds", "mine_other": "holds"})
+    write("p.prop", "use no_race(variable = cfg);")
+    done = run(PORTENT, "run", "-q", "-s", "p.prop", "--", "./program")
+    same(f"status ({done.stderr})", done.returncode, 66)
+
+
+@tests.test
+def mistakes_in_patterns():
+    build(CALLS)
+    for properties, *parts in (
+            ("use init_before_us(init = a, use = b);", "p.prop:1:5", "no pattern 'init_before_us'", "did you mean 'init_before_use'?"),
+            ("use nonsense(a = b);", "there are ", "exactly_once"),
+            ("use init_before_use(init = a);", "p.prop:1:5", "the pattern needs 'use'"),
+            ("use init_before_use(init = a, init = b, use = c);", "'init' is given twice"),
+            ("use init_before_use(init = a, usee = b, use = c);", "p.prop:1:31", "did you mean 'use'?"),
+            ('use init_before_use(init = "x", use = b);', "init_before_use.prop:4:51", "a string stands here", "used at p.prop:1:5"),
+            ("use init_before_use(init = eventually a, use = b);", "init_before_use.prop:4:51", "future operator", "used at p.prop:1:5"),
+            ("use response(request = a, answer = b, bound = 5);", "response.prop:5:30", "used at p.prop:1:5"),
+            ("use no_race(variable = a > 3);", "no_race.prop:4:33", "used at p.prop:1:5"),
+            ("use at_most_once(event = a);\nuse at_most_once(event = b);", "give it another name", "used at p.prop:2:5"),
+            ("use init_before_use(init = call(cfg_lod), use = call(cfg_get));", "p.prop:1:5", "did you mean 'cfg_load'?"),
+            ("pattern q(a) { property q: a", "'}'"), ("pattern q(a) { var x = y; property q: a; } use q(a = b);", "they are its parameters"), ("pattern q(a) { use q(a = a); } use q(a = b);", "a pattern uses no other pattern")):
+        refused(properties, *parts)
+
+
 def main():
     global PORTENT
     parser = argparse.ArgumentParser(description="What properties can name in a program.")

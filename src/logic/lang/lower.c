@@ -200,8 +200,9 @@ static enum pt_status add_atom(struct pt_builder *b, const struct pt_ast *node, 
                     PT_MAX_ATOMS);
     while (first->a && pt_ast_level((enum pt_ast_kind)first->kind) < PT_LEVEL_NEG)
         first = first->a;
-    atom.line = first->place.line;
-    atom.column = first->place.column;
+    const struct pt_use *use = b->parser->use; /* parts of it stand in another file */
+    atom.line = use ? use->line : first->place.line;
+    atom.column = use ? use->column : first->place.column;
     *ret_formula = pt_formula_prop(&b->property->pool, b->atom_count);
     b->atoms[b->atom_count++] = atom;
     return PT_OK;

@@ -13,13 +13,13 @@ enum { MAX_DEPTH = 1000 };
 
 /* --- names --- */
 
-static void scope_init(struct pt_scope *scope)
+void pt_scope_init(struct pt_scope *scope)
 {
     *scope = (struct pt_scope){0};
     pt_strtab_init(&scope->names);
 }
 
-static void scope_release(struct pt_scope *scope)
+void pt_scope_release(struct pt_scope *scope)
 {
     pt_strtab_release(&scope->names);
     free(scope->symbols);
@@ -46,15 +46,17 @@ void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_
 {
     *p = (struct pt_parser){.props = props, .arena = arena, .source = source, .err = err};
     pt_lex(&p->source, arena, &p->tokens);
-    scope_init(&p->values);
-    scope_init(&p->threads);
+    pt_scope_init(&p->values);
+    pt_scope_init(&p->threads);
+    pt_scope_init(&p->patterns);
 }
 
 void pt_parser_release(struct pt_parser *p)
 {
     pt_tokens_release(&p->tokens);
-    scope_release(&p->values);
-    scope_release(&p->threads);
+    pt_scope_release(&p->values);
+    pt_scope_release(&p->threads);
+    pt_scope_release(&p->patterns);
     free(p->binders);
 }
 
@@ -220,7 +222,7 @@ static void hint_property(struct pt_parser *p, const struct pt_token *token)
         pt_err_hint(p->err, "a formula is written as a property: property NAME: FORMULA;");
 }
 
-static enum pt_status parse_statement(struct pt_parser *p)
+enum pt_status pt_parse_statement(struct pt_parser *p)
 {
     static const struct {
         const char *word;
@@ -228,18 +230,22 @@ static enum pt_status parse_statement(struct pt_parser *p)
     } statements[] = {{"let", parse_let},
                       {"var", pt_parse_var},
                       {"thread", parse_thread_declaration},
-                      {"property", pt_parse_property}};
+                      {"property", pt_parse_property},
+                      {"use", pt_parse_use},
+                      {"pattern", pt_parse_pattern}};
     const struct pt_token *token = pt_parser_token(p);
     struct pt_suggest search;
     pt_suggest_init(&search, p->source.text + token->offset, token->kind == PT_TOKEN_NAME ? token->len : 0);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         if (pt_token_is(p, token, statements[i].word)) {
+            if (p->use && strchr("vt", statements[i].word[0]))
+                return pt_parser_fail(p, token, "a pattern declares no variables and threads: they are its parameters");
             p->pos++;
             return statements[i].parse(p);
         }
         pt_suggest_offer(&search, statements[i].word);
     }
-    enum pt_status s = pt_parser_expected(p, "'let', 'var', 'thread' or 'property'");
+    enum pt_status s = pt_parser_expected(p, "'let', 'var', 'thread', 'property' or 'use'");
     if (token->kind == PT_TOKEN_ERROR)
         return s;
     if (search.best)
@@ -253,6 +259,6 @@ enum pt_status pt_parse_file(struct pt_parser *p)
 {
     enum pt_status s = PT_OK;
     while (s == PT_OK && pt_parser_token(p)->kind != PT_TOKEN_END)
-        s = parse_statement(p);
+        s = pt_parse_statement(p);
     return s;
 }

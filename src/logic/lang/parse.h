@@ -6,14 +6,31 @@
 #include "base/table.h"
 #include "logic/lang/ast.h"
 
+/* What stands behind `within`. */
+struct pt_bound {
+    uint64_t bound; /* nanoseconds, or events */
+    bool events;
+};
+
+/* The statement that has a pattern read: its properties are those of this place. */
+struct pt_use {
+    const char *file;
+    uint32_t line, column;
+    const char *pattern; /* its name */
+    const char *name;    /* of its property; that of the pattern where nothing is said */
+    const char *text;
+};
+
 /* A name of one file. A name that was only used is remembered, so that declaring it too late is reported. */
 struct pt_symbol {
-    enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD } kind;
+    enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD, PT_SYMBOL_BOUND, PT_SYMBOL_PATTERN } kind;
     uint32_t line;               /* of its declaration or first use */
     struct pt_ast *body;         /* let */
     uint32_t let;                /* let: its number */
     const struct pt_varref *var; /* a variable, declared or used */
-    const char *target;          /* thread */
+    const char *target;          /* thread; let: what reports call it, NULL: by its name */
+    struct pt_bound bound;       /* a parameter that is one */
+    size_t pos;                  /* pattern: of the '(' behind its name */
 };
 
 struct pt_scope {
@@ -31,6 +48,8 @@ struct pt_parser {
     unsigned depth;
     struct pt_scope values;  /* let and var */
     struct pt_scope threads; /* thread */
+    struct pt_scope patterns;
+    const struct pt_use *use; /* NULL: no pattern is being read */
     uint32_t let_count;
     const char **binders; /* thread variables bound here: at each, exists, forall */
     uint32_t binder_count;
@@ -60,6 +79,9 @@ pt_parser_enter(struct pt_parser *p) PT_WARN_UNUSED; /* one level deeper, or an 
 struct pt_symbol *pt_scope_at(struct pt_scope *scope, const char *text, size_t len, bool *ret_new);
 const struct pt_symbol *pt_scope_find(const struct pt_scope *scope, const char *text, size_t len);
 enum pt_status pt_parse_file(struct pt_parser *p) PT_WARN_UNUSED;
+enum pt_status pt_parse_statement(struct pt_parser *p) PT_WARN_UNUSED;
+void pt_scope_init(struct pt_scope *scope);
+void pt_scope_release(struct pt_scope *scope);
 /* The new name of a let, var or thread, and the '=' after it; what it stands for. */
 enum pt_status pt_parse_new_name(struct pt_parser *p, struct pt_scope *scope) PT_WARN_UNUSED;
 void pt_parser_declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token,
@@ -82,6 +104,15 @@ enum pt_status pt_parse_object(struct pt_parser *p, const char *what, const char
 /* --- parse_property.c --- */
 enum pt_status pt_parse_property(struct pt_parser *p) PT_WARN_UNUSED; /* after the word `property` */
 enum pt_status pt_parse_single(struct pt_parser *p) PT_WARN_UNUSED;   /* the whole text is a body */
+
+enum pt_status pt_parse_limit(struct pt_parser *p, struct pt_bound *ret_bound) PT_WARN_UNUSED; /* 10ms, 5 events */
+
+/* Tokens from .. to - 1 on one line: a gap of any kind is one blank. */
+const char *pt_parser_one_line(struct pt_parser *p, size_t from, size_t to);
+
+/* --- parse_pattern.c: after the words `pattern` and `use` --- */
+enum pt_status pt_parse_pattern(struct pt_parser *p) PT_WARN_UNUSED;
+enum pt_status pt_parse_use(struct pt_parser *p) PT_WARN_UNUSED;
 
 /* --- parse_formula.c --- */
 enum pt_status pt_parse_formula(struct pt_parser *p, struct pt_ast **ret_node) PT_WARN_UNUSED;

@@ -246,7 +246,7 @@ static struct pt_ast *parse_name(struct pt_parser *p)
     bool let = symbol && symbol->kind == PT_SYMBOL_LET;
     struct pt_ast *node = let ? build(p, PT_AST_LET, token, symbol->body, NULL) : pt_ast_new(p, PT_AST_VAR, token);
     if (node && let) {
-        node->text = text;
+        node->text = symbol->target ? symbol->target : text;
         node->let = symbol->let;
     } else if (node) {
         node->var = variable(p, token, text);

@@ -61,6 +61,7 @@ struct pt_property {
     uint32_t line, column;
     const char *text; /* what stands between ':' and ';', on one line, comments dropped */
     enum pt_kind kind;
+    bool of_pattern; /* names of lets in its tree are those of this use of a pattern, not of the file */
 
     bool within;        /* `within D:`, with any of ltl and hoa */
     bool within_events; /* D counts events, not nanoseconds */
@@ -101,6 +102,9 @@ struct pt_properties {
     struct pt_properties_impl *impl; /* arena and symbol tables */
 };
 
+/* Asked for with this in front, a pattern of the library: its name follows. What is fetched is the name of its file, a
+ * NUL, and what that holds. */
+#define PT_FETCH_PATTERN "pattern:"
 /*
  * Fetches a file that a property names. `path` is already relative to the .prop file's folder. On success the caller
  * frees *ret_text.
