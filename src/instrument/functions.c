@@ -173,14 +173,26 @@ static void add_returns(struct pt_module *m, LLVMValueRef function, LLVMValueRef
     free(blocks);
 }
 
+/* The functions of portent.h are annotations, not the program's. */
+static bool is_annotation(LLVMMetadataRef subprogram)
+{
+    static const char header[] = "portent.h";
+    unsigned len = 0;
+    LLVMMetadataRef file = LLVMDIScopeGetFile(subprogram);
+    const char *name = file ? LLVMDIFileGetFilename(file, &len) : NULL;
+    size_t own = sizeof header - 1;
+    return name && len >= own && memcmp(name + len - own, header, own) == 0 &&
+           (len == own || name[len - own - 1] == '/');
+}
+
 static bool is_eligible(LLVMValueRef function, const struct pt_strtab *opt_outs)
 {
     size_t len;
     const char *name = LLVMGetValueName2(function, &len);
     LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
     return !LLVMIsDeclaration(function) && subprogram && !pt_is_library_scope(subprogram) &&
-           LLVMDISubprogramGetLine(subprogram) && !pt_has_attribute(function, "naked") && !pt_is_coroutine(function) &&
-           pt_strtab_find(opt_outs, name, len) == PT_NONE;
+           !is_annotation(subprogram) && LLVMDISubprogramGetLine(subprogram) && !pt_has_attribute(function, "naked") &&
+           !pt_is_coroutine(function) && pt_strtab_find(opt_outs, name, len) == PT_NONE;
 }
 
 void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_outs)

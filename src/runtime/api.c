@@ -102,8 +102,10 @@ void pt_api_function_event(const struct pt_site *site, const char *kind, const c
     struct pt_thread *self = recorder();
     if (!self)
         return;
+    const struct pt_site *place = self->channel->place; /* of an annotation that may be under way */
     self->channel->place = site;
     user_event(kind, name);
+    self->channel->place = place;
 }
 
 void __portent_watch(const void *address, size_t size, int type, const char *name)
