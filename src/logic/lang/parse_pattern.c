@@ -284,8 +284,10 @@ static enum pt_status use_library(struct pt_parser *p, const struct pt_use *use,
         p->err->status = s;
     } else {
         /* The fetched text begins with the name of its file, for messages. */
-        size_t name = strlen(text) + 1;
-        sub.source = (struct pt_prop_source){pt_arena_strndup(p->arena, text, name - 1), text + name, len - name};
+        size_t name = strnlen(text, len);
+        const char *file = name < len ? text : use->pattern;
+        size_t skip = name < len ? name + 1 : 0;
+        sub.source = (struct pt_prop_source){pt_arena_strndup(p->arena, file, strlen(file)), text + skip, len - skip};
         pt_lex(&sub.source, p->arena, &sub.tokens);
         s = find_pattern(&sub, use);
         if (s == PT_OK)
