@@ -16,11 +16,23 @@
 #include "cli/watch/live.h"
 #include "base/suggest.h"
 
-const struct pt_command *const pt_commands[] = {
-    &pt_command_cc,      &pt_command_cxx,     &pt_command_run,        &pt_command_check,
-    &pt_command_watch,   &pt_command_model,   &pt_command_automaton,  &pt_command_report,
-    &pt_command_confirm, &pt_command_explore, &pt_command_replay,     &pt_command_ci,
-    &pt_command_convert, &pt_command_compile, &pt_command_completion, NULL};
+const struct pt_command *const pt_commands[] = {&pt_command_cc,
+                                                &pt_command_cxx,
+                                                &pt_command_run,
+                                                &pt_command_check,
+                                                &pt_command_watch,
+                                                &pt_command_model,
+                                                &pt_command_automaton,
+                                                &pt_command_report,
+                                                &pt_command_confirm,
+                                                &pt_command_explore,
+                                                &pt_command_replay,
+                                                &pt_command_ci,
+                                                &pt_command_suggest,
+                                                &pt_command_convert,
+                                                &pt_command_compile,
+                                                &pt_command_completion,
+                                                NULL};
 
 static void out_of_memory(void)
 {

@@ -139,6 +139,8 @@ static void prepare(struct replay *r, struct pt_explore_plan *ret_plan)
     *ret_plan = (struct pt_explore_plan){.input = r->schedule.input, .prefix = r->schedule.stretches, .by = "replay"};
     pt_buf_printf(&r->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
                   before ? before : "", asks_for(r, "race"), asks_for(r, "lifetime"));
+    if (r->schedule.calls && !strpbrk(r->schedule.calls, "\"'"))
+        pt_buf_printf(&r->options, " calls=\"%s\"", r->schedule.calls);
     for (uint32_t i = 0; i < r->schedule.shared_count; i++)
         (void)pt_explore_places_share(&r->places, r->schedule.shared[i], r->schedule.variables[i]);
     ret_plan->input.wishes |= PT_EXPLORE_LOGS | PT_EXPLORE_PINS;

@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 18 };
+enum { PT_CHANNEL_VERSION = 19 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -240,7 +240,19 @@ struct pt_record_event {
                                                       value_bytes bytes: the variable's memory after the write */
 };
 
-enum pt_watch_type { PT_WATCH_INT, PT_WATCH_UINT, PT_WATCH_FLOAT, PT_WATCH_BOOL, PT_WATCH_CHARS /* a string */ };
+enum pt_watch_type {
+    PT_WATCH_INT,
+    PT_WATCH_UINT,
+    PT_WATCH_FLOAT,
+    PT_WATCH_BOOL,
+    PT_WATCH_CHARS, /* a string */
+    /* Two pointers, and how many elements lie between them: the size of a vector. With the bytes of an element in the
+     * bits from PT_WATCH_ELEMENT on. The second is written after the first, and a change of it is the event: as if it
+     * were a bit-field of the two. */
+    PT_WATCH_SPAN,
+    PT_WATCH_ELEMENT = 8, /* the bit */
+    PT_WATCH_ELEMENT_MAX = 1 << 20
+};
 
 /* A program variable that properties name, found through debug information before the program starts. */
 enum { PT_LINKS_MAX = 8 };

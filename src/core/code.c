@@ -198,6 +198,18 @@ static enum pt_code_result order_values(struct pt_value a, struct pt_value b, en
     return PT_CODE_OK;
 }
 
+/* The smaller or the greater of two numbers; of equal ones the first, and of what has no order that one. */
+static enum pt_code_result choose(uint32_t op, struct pt_value a, struct pt_value b, struct pt_value *ret)
+{
+    enum order o = EQUAL;
+    if (a.kind == PT_VALUE_STRING || b.kind == PT_VALUE_STRING)
+        return PT_CODE_TYPE;
+    (void)order_values(a, b, &o);
+    bool second = o == UNORDERED ? a.kind != PT_VALUE_FLOAT || a.d == a.d : o == (op == PT_CODE_MIN ? GREATER : LESS);
+    *ret = second ? b : a;
+    return PT_CODE_OK;
+}
+
 static enum pt_code_result compare(uint32_t op, struct pt_value a, struct pt_value b, struct pt_value *ret)
 {
     enum order o = EQUAL;
@@ -241,7 +253,9 @@ enum pt_code_result pt_code_run(const struct pt_code *code, const struct pt_valu
             break;
         default:
             top--;
-            if (insn.op <= PT_CODE_MOD)
+            if (insn.op == PT_CODE_MIN || insn.op == PT_CODE_MAX)
+                result = choose(insn.op, stack[top - 1], stack[top], &stack[top - 1]);
+            else if (insn.op <= PT_CODE_MOD)
                 result = arithmetic(insn.op, stack[top - 1], stack[top], &stack[top - 1]);
             else
                 result = compare(insn.op, stack[top - 1], stack[top], &stack[top - 1]);

@@ -16,6 +16,8 @@ enum pt_code_op {
     PT_CODE_MUL,
     PT_CODE_DIV,
     PT_CODE_MOD,
+    PT_CODE_MIN,
+    PT_CODE_MAX,
     PT_CODE_EQ,
     PT_CODE_NE,
     PT_CODE_LT,

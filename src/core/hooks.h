@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/functions.h"
 #include "core/site.h"
 
 enum pt_rmw_op {
@@ -93,6 +94,10 @@ typedef unsigned __int128 pt_u128;
     /* right before a call that synchronises, to say where it stands: the object as the function gets it (of a join,   \
        the thread's handle), and, where it waits on a condition, the site with the name of the mutex, or else NULL */  \
     X(void, __portent_call, (const void *object, const struct pt_site *site, const struct pt_site *mutex))             \
+    /* a function begins, and returns (core/functions.h) */                                                            \
+    X(void, __portent_called,                                                                                          \
+      (struct pt_function_record * function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f))  \
+    X(void, __portent_returned, (struct pt_function_record * function))                                                \
     /* right behind a call that has allocated memory, or NULL; a size of 0: as much as the allocator says */           \
     X(void, __portent_allocated, (const void *memory, size_t size, const struct pt_site *site))
 

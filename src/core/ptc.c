@@ -22,12 +22,17 @@ static bool text_fits(size_t bytes, uint32_t offset)
     return offset < bytes;
 }
 
+static bool type_is_known(uint32_t type)
+{
+    return type <= PT_WATCH_CHARS || (type & 0xff) == PT_WATCH_SPAN;
+}
+
 static bool watches_fit(const struct pt_config *config, size_t bytes, uint32_t vars)
 {
     const struct pt_watch *watches = (const void *)((const char *)config + config->watches);
     for (uint32_t i = 0; i < config->watch_count; i++) {
         const struct pt_watch *w = &watches[i];
-        if (!text_fits(bytes, w->module) || !text_fits(bytes, w->name) || w->type > PT_WATCH_CHARS || w->local > vars ||
+        if (!text_fits(bytes, w->module) || !text_fits(bytes, w->name) || !type_is_known(w->type) || w->local > vars ||
             w->size == 0 || w->size > 1 << 20 || (w->bit_size && w->bit_offset / 8 >= w->size))
             return false;
     }

@@ -20,7 +20,7 @@
 #include "core/channel.h"
 
 #define PT_PTC_MAGIC "PTPROP1"
-enum { PT_PTC_VERSION = 5 };
+enum { PT_PTC_VERSION = 6 };
 
 struct pt_ptc {
     char magic[8];

@@ -60,6 +60,7 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(record_limit, TEXT, "", "",                                                                                      \
       "record: keep the last SIZE bytes (K, M, G) of it; SIZE,stop: end it when it has so many")                       \
     X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")                          \
+    X(calls, TEXT, "", "", "calls and returns of these functions are events: patterns with commas")                    \
     X(counted_before, NUMBER, "0", "", "")
 
 #define PT_SETTING_FIELD_FLAG                               bool

@@ -46,11 +46,24 @@ static struct pt_value decode_integer(const struct pt_shape *w, const unsigned c
     return word <= UINT64_MAX ? pt_value_uint((uint64_t)word) : (struct pt_value){0};
 }
 
+/* Whole elements between two pointers in the right order; else it is no vector at present, and has no size. */
+static struct pt_value decode_span(const struct pt_shape *w, const unsigned char *bytes)
+{
+    uint64_t ends[2], element = w->type >> PT_WATCH_ELEMENT;
+    if (w->size != sizeof ends || !element)
+        return (struct pt_value){0};
+    memcpy(ends, bytes, sizeof ends);
+    bool good = ends[0] <= ends[1] && (ends[1] - ends[0]) % element == 0;
+    return good ? pt_value_uint((ends[1] - ends[0]) / element) : (struct pt_value){0};
+}
+
 struct pt_value pt_shape_value(const struct pt_shape *shape, const unsigned char *bytes)
 {
     if (shape->type == PT_WATCH_CHARS)
         return pt_value_string((const char *)bytes, (uint32_t)strnlen((const char *)bytes, shape->size));
     if (shape->size == 0)
         return (struct pt_value){0};
+    if ((shape->type & 0xff) == PT_WATCH_SPAN)
+        return decode_span(shape, bytes);
     return shape->type == PT_WATCH_FLOAT ? decode_float(bytes, shape->size) : decode_integer(shape, bytes);
 }

@@ -65,6 +65,8 @@ struct pt_analysis {
     struct pt_finding **findings;
     uint32_t count;
     struct id_map vars, events; /* relevant to some property: 0 */
+    bool has_functions;         /* calls of functions are events of some */
+    struct id_map known_events; /* of those: looked at */
     bool *var_seen, *event_seen, *thread_seen;
     size_t var_seen_cap, event_seen_cap, thread_seen_cap;
     uint64_t event_count, thread_count;
@@ -149,11 +151,37 @@ static void map_names(struct pt_analysis *a, struct watched *w)
         }
     }
     const char *const *events = pt_monitor_events(w->monitor, &count);
-    for (uint32_t e = 0; e < count; e++) {
+    for (uint32_t e = 0; e < pt_monitor_named_events(w->monitor); e++) {
+        if (pt_is_function_event(events[e])) {
+            a->has_functions = true;
+            continue;
+        }
         uint32_t id = pt_strtab_intern(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
         map_set(&w->events, id, e);
         map_set(&a->events, id, 0);
     }
+}
+
+/* A call or a return of a function has its arguments in its name, so that such names come with the trace: each is
+ * looked at once. */
+static enum pt_status know_event(struct pt_analysis *a, uint32_t id, struct pt_err *err)
+{
+    const char *name = pt_name(a->names, PT_SPACE_EVENT, id);
+    if (!a->has_functions || map_get(&a->known_events, id) != PT_NONE)
+        return PT_OK;
+    map_set(&a->known_events, id, 0);
+    for (uint32_t i = 0; i < a->count && pt_is_function_event(name); i++) {
+        struct watched *w = &a->watched[i];
+        uint32_t e = PT_NONE;
+        enum pt_status status = w->monitor ? pt_monitor_event(w->monitor, name, &e, err) : PT_OK;
+        if (status != PT_OK)
+            return status;
+        if (e != PT_NONE) {
+            map_set(&w->events, id, e);
+            map_set(&a->events, id, 0);
+        }
+    }
+    return PT_OK;
 }
 
 static bool covers(const struct id_map *some, const struct id_map *all)
@@ -302,7 +330,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     }
     for (uint32_t i = 0; i < count; i++) {
         struct watched *w = &a->watched[i];
-        w->all_relevant = covers(&w->vars, &a->vars) && covers(&w->events, &a->events);
+        w->all_relevant = covers(&w->vars, &a->vars) && covers(&w->events, &a->events) && !a->has_functions;
     }
     watch_threads(a, inputs);
     watch_races(a, inputs);
@@ -334,6 +362,7 @@ void pt_analysis_free(struct pt_analysis *a)
     free(a->findings);
     free(a->vars.to);
     free(a->events.to);
+    free(a->known_events.to);
     free(a->var_seen);
     free(a->event_seen);
     free(a->thread_seen);
@@ -493,6 +522,9 @@ static void log_event(struct pt_analysis *a, const struct pt_event *event)
 
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
 {
+    enum pt_status status = event->op == PT_OP_EVENT ? know_event(a, event->object, err) : PT_OK;
+    if (status != PT_OK)
+        return status;
     bool relevant = take_note(a, event);
     if (event->op == PT_OP_INIT)
         take_initial(a, event);
@@ -506,7 +538,6 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     if (a->log)
         log_event(a, event);
     struct pt_clock *clock = a->no_clock;
-    enum pt_status status = PT_OK;
     if (a->ordering)
         status = pt_order_event(a->order, event, relevant, &clock, err);
     for (uint32_t i = 0; status == PT_OK && relevant && i < a->count; i++)
@@ -529,6 +560,21 @@ static bool var_was_seen(const struct pt_analysis *a, const struct watched *w, u
     return false;
 }
 
+/* A call with conditions counts as seen when one of the function was. */
+static bool event_was_seen(const struct pt_analysis *a, const struct watched *w, uint32_t event)
+{
+    const struct pt_property *property = pt_monitor_property(w->monitor);
+    uint32_t other;
+    const char *const *events = pt_monitor_events(w->monitor, &other);
+    const struct pt_function_event *function = property ? property->functions[event] : NULL;
+    const char *base = function ? function->base : events[event];
+    size_t len = function ? strlen(base) - 1 : strlen(base);
+    for (uint32_t id = 0; id < a->event_seen_cap && id < a->names->space[PT_SPACE_EVENT].count; id++)
+        if (a->event_seen[id] && strncmp(pt_name(a->names, PT_SPACE_EVENT, id), base, len + !function) == 0)
+            return true;
+    return false;
+}
+
 /* Variables and events of a property that the trace never mentioned: a slip of the pen, more often than not. */
 static void list_unseen(const struct pt_analysis *a, const struct watched *w)
 {
@@ -539,11 +585,9 @@ static void list_unseen(const struct pt_analysis *a, const struct watched *w)
     for (uint32_t v = 0; v < var_count; v++)
         if (!var_was_seen(a, w, v))
             unseen[len++] = copy(w->finding, vars[v].name);
-    for (uint32_t e = 0; e < event_count; e++) {
-        uint32_t id = pt_strtab_find(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
-        if (id >= a->event_seen_cap || !a->event_seen[id])
+    for (uint32_t e = 0; e < pt_monitor_named_events(w->monitor); e++)
+        if (!event_was_seen(a, w, e))
             unseen[len++] = copy(w->finding, events[e]);
-    }
     w->finding->unseen = unseen;
 }
 

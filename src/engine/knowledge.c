@@ -57,7 +57,10 @@ static uint32_t look_up(struct pt_knowledge *k, uint32_t **ids, size_t *cap, str
 {
     uint32_t *index = translation(ids, cap, id);
     if (*index == UNKNOWN_ID) {
-        *index = pt_knowledge_find(k->block, table, pt_name(k->names, space, id));
+        const char *name = pt_name(k->names, space, id);
+        char *base = space == PT_SPACE_EVENT ? pt_function_event_base(name) : NULL;
+        *index = pt_knowledge_find(k->block, table, base ? base : name);
+        free(base);
         if (*index != PT_NONE && seen)
             seen[*index] = true;
     }

@@ -105,6 +105,11 @@ void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, cons
         put_rest(buf, head->properties);
         pt_buf_puts(buf, "\n");
     }
+    if (head->calls) {
+        pt_buf_puts(buf, "calls ");
+        put_rest(buf, head->calls);
+        pt_buf_puts(buf, "\n");
+    }
     put_settings(buf, input);
     for (uint32_t i = 0; i < places->shared_count && i < places->limit; i++) {
         pt_buf_printf(buf, "shared %016" PRIx64 " ", places->shared[i].key);
@@ -327,6 +332,10 @@ static bool read_line(struct reader *r)
         return read_end(r);
     if (word_is(r, "properties")) {
         r->schedule->properties = read_rest(r);
+        return true;
+    }
+    if (word_is(r, "calls")) {
+        r->schedule->calls = read_rest(r);
         return true;
     }
     if (word_is(r, "end"))

@@ -22,6 +22,7 @@ struct pt_explore_schedule {
     uint32_t stretch_count;
     uint64_t values;        /* of result.values; 0: not known */
     const char *properties; /* the file of the property that the run breaks; NULL: none */
+    const char *calls;      /* functions whose calls are events, and so steps: the setting; NULL: none */
 };
 
 /* `ends`: one word or more, `comment`: what it is about, both without line ends; `threads`: names by slot, then NULL.
@@ -32,6 +33,7 @@ struct pt_explore_schedule_head {
     const char *ends, *comment;
     const char *const *threads;
     const char *properties; /* file, or NULL */
+    const char *calls;      /* the setting, or NULL */
 };
 void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, const struct pt_explore_input *input,
                                const struct pt_explore_outcome *outcome, const struct pt_explore_places *places,

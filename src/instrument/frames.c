@@ -278,7 +278,7 @@ static bool may_reach_hooks(LLVMValueRef call)
     return !pt_is_musttail(call);
 }
 
-static bool is_coroutine(LLVMValueRef function)
+bool pt_is_coroutine(LLVMValueRef function)
 {
     static const char before[] = "coroutine.presplit", now[] = "presplitcoroutine";
     unsigned kind = LLVMGetEnumAttributeKindForName(now, sizeof now - 1);
@@ -369,7 +369,7 @@ bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *funct
             else if (LLVMIsALandingPadInst(inst))
                 PT_PUSH(pads, pad_count, pad_cap, inst);
         }
-    bool any = call_count > 0 && !is_coroutine(function);
+    bool any = call_count > 0 && !pt_is_coroutine(function);
     if (any) {
         struct frame frame = enter(m, function);
         for (size_t i = 0; i < call_count; i++)

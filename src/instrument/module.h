@@ -161,6 +161,9 @@ void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf 
 /* The function that a scope of debug information is, or is inside of; false: it has no name. */
 LLVMMetadataRef pt_function_scope(struct pt_module *m, LLVMMetadataRef scope);
 bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name);
+/* A letter for each argument in the source, at most so many (core/functions.h); returns the number of the first one's
+ * parameter. */
+unsigned pt_parameter_kinds(struct pt_module *m, LLVMValueRef function, char *kinds, unsigned most);
 /* Writes the names of all accesses of a function into their metadata; reads one back: false when there is none. */
 void pt_note_names(struct pt_module *m, LLVMValueRef function);
 /* The place that was noted with it; it stays as it is if there is none. */
@@ -176,11 +179,21 @@ bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst);
 /* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
 
+/* The same of where a function is defined; and a pointer to a constant text. */
+LLVMValueRef pt_site_of_function(struct pt_module *m, LLVMValueRef function);
+LLVMValueRef pt_text_constant(struct pt_module *m, const char *text, size_t len);
+
 /* frames.c: must it stay a tail call? */
 bool pt_is_musttail(LLVMValueRef call);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
+
+bool pt_is_coroutine(LLVMValueRef function);
+
+/* functions.c: makes calls and returns of functions events, before anything is optimised; is it a record of theirs? */
+void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_outs);
+bool pt_is_function_record(LLVMValueRef global);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,

@@ -142,6 +142,65 @@ static LLVMMetadataRef bare_type(struct pt_module *m, LLVMMetadataRef type)
     return type;
 }
 
+static bool is_subroutine(LLVMMetadataRef node)
+{
+    return is_kind(node, LLVMDISubroutineTypeMetadataKind);
+}
+
+static bool is_enumeration(struct pt_module *m, LLVMMetadataRef type)
+{
+    return is_kind(type, LLVMDICompositeTypeMetadataKind) &&
+           is_kind(operand(m, elements_of(m, type), 0), LLVMDIEnumeratorMetadataKind);
+}
+
+static char parameter_kind(struct pt_module *m, LLVMMetadataRef type, LLVMTypeRef passed)
+{
+    size_t len = 0;
+    LLVMMetadataRef bare = bare_type(m, type);
+    if (LLVMGetTypeKind(passed) == LLVMPointerTypeKind)
+        return is_kind(bare, LLVMDIDerivedTypeMetadataKind) ? 'p' : '-'; /* or a structure that is passed by address */
+    bool number = is_kind(bare, LLVMDIBasicTypeMetadataKind) || is_enumeration(m, bare);
+    if (!number || LLVMGetTypeKind(passed) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(passed) > 64)
+        return '-';
+    const char *name = LLVMDITypeGetName(bare, &len);
+    bool plain = is_kind(bare, LLVMDIBasicTypeMetadataKind) && name;
+    bool is_unsigned =
+        LLVMGetIntTypeWidth(passed) == 1 ||
+        (plain && ((len >= 8 && memcmp(name, "unsigned", 8) == 0) || (len == 4 && memcmp(name, "bool", 4) == 0) ||
+                   (len == 5 && memcmp(name, "_Bool", 5) == 0) ||
+                   (len == 8 && (memcmp(name, "char16_t", 8) == 0 || memcmp(name, "char32_t", 8) == 0)) ||
+                   (len == 7 && memcmp(name, "char8_t", 7) == 0)));
+    return is_unsigned ? 'u' : 'i';
+}
+
+/* A structure by value may be passed as several parameters, or as none: then it is not known which are whose. */
+unsigned pt_parameter_kinds(struct pt_module *m, LLVMValueRef function, char *kinds, unsigned most)
+{
+    unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4), first = 0, count = LLVMCountParams(function);
+    LLVMMetadataRef type = find_operand(m, LLVMGetSubprogram(function), OPERAND_REST, is_subroutine);
+    LLVMMetadataRef list = find_operand(m, type, 0, is_list);
+    LLVMValueRef types = list ? LLVMMetadataAsValue(m->context, list) : NULL;
+    unsigned known = types ? LLVMGetMDNodeNumOperands(types) : 0;
+    kinds[0] = '\0';
+    if (count && LLVMGetEnumAttributeAtIndex(function, 1, sret))
+        first++;
+    if (known < 2 || known - 1 != count - first)
+        return first;
+    unsigned at = 1;
+    LLVMMetadataRef this = operand(m, list, at);
+    if (this && is_type(this) && LLVMDITypeGetFlags(this) & LLVMDIFlagArtificial) {
+        at++;
+        first++;
+    }
+    unsigned kept = 0;
+    for (; at < known && kept < most; at++, kept++) {
+        LLVMMetadataRef of = operand(m, list, at);
+        kinds[kept] = of && is_type(of) ? parameter_kind(m, of, LLVMTypeOf(LLVMGetParam(function, first + kept))) : '-';
+    }
+    kinds[kept] = '\0';
+    return first;
+}
+
 /* What a pointer (or reference) type points to; NULL for other types. Members look alike, but are never a variable's
  * type. */
 static LLVMMetadataRef pointee(struct pt_module *m, LLVMMetadataRef type)

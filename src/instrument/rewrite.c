@@ -497,6 +497,8 @@ static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders
     if (status == PT_OK)
         status = inline_wrappers(m, &opt_outs, err);
     if (status == PT_OK)
+        pt_add_function_events(m, &opt_outs);
+    if (status == PT_OK)
         status = how->level ? rewrite_around(m, how->level, &opt_outs, err)
                             : rewrite_at_once(m, how->optimize, &opt_outs, err);
     pt_strtab_release(&opt_outs);

@@ -13,7 +13,7 @@ static LLVMValueRef add_constant(struct pt_module *m, LLVMValueRef value, const 
     return global;
 }
 
-static LLVMValueRef string_of(struct pt_module *m, const char *text, size_t len)
+LLVMValueRef pt_text_constant(struct pt_module *m, const char *text, size_t len)
 {
     uint32_t known = m->strings.count, id = pt_strtab_intern(&m->strings, text, len);
     if (id == known) {
@@ -100,9 +100,9 @@ static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, LLVMV
                   variable);
     uint32_t known = m->sites.count, id = pt_strtab_intern(&m->sites, key.text, key.len);
     if (id == known) {
-        LLVMValueRef fields[] = {string_of(m, at.file, at.len),
-                                 string_of(m, function, strlen(function)),
-                                 string_of(m, variable, strlen(variable)),
+        LLVMValueRef fields[] = {pt_text_constant(m, at.file, at.len),
+                                 pt_text_constant(m, function, strlen(function)),
+                                 pt_text_constant(m, variable, strlen(variable)),
                                  LLVMConstInt(m->i32, at.line, false),
                                  LLVMConstInt(m->i32, at.column, false),
                                  caller};
@@ -113,6 +113,19 @@ static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, LLVMV
     pt_buf_release(&inlined);
     pt_buf_release(&key);
     return m->site_values[id];
+}
+
+LLVMValueRef pt_site_of_function(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+    LLVMMetadataRef location =
+        LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0, subprogram, NULL);
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_name_function(m, function, &name);
+    LLVMValueRef site = site_at(m, location, NULL, name.text, "");
+    pt_buf_release(&name);
+    return site;
 }
 
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)

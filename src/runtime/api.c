@@ -9,6 +9,9 @@
 #include "portent.h"
 #pragma GCC visibility pop
 
+#include <string.h>
+
+#include "runtime/api.h"
 #include "runtime/channel/emit.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
@@ -58,12 +61,14 @@ void __portent_explore_body(void (*body)(void *), void *context)
     pt_explore_body(body, context);
 }
 
-void __portent_event(const char *name)
+/* `kind` is what properties call it, `name` what it is called in traces: of the call of a function that and the values
+ * of its arguments. */
+static void user_event(const char *kind, const char *name)
 {
     explore();
     stream(PT_WIRE_OP_USER, name, 0);
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
-    int64_t event = self ? pt_watch_event(name) : -1;
+    int64_t event = self ? pt_watch_event(kind) : -1;
     if (!self || (event < 0 && !self->shadow.slow))
         return;
     if (event >= 0)
@@ -75,16 +80,32 @@ void __portent_event(const char *name)
     if (event < 0 && (!self->shadow.full || pt_record_on))
         ; /* only its own thread wants to know */
     else if (event >= 0)
-        emit_mark(self, PT_KIND_USER, (uint32_t)event, "", 0, true);
+        emit_mark(self, PT_KIND_USER, (uint32_t)event, name, kind == name ? 0 : (uint32_t)strlen(name), true);
     else if (number)
         emit_mark(self, PT_KIND_OTHER_USER, number, "", 0, false);
     else
         pt_runtime_lost();
     if (self->shadow.steps)
-        pt_monitor_mark(self, PT_KIND_USER, name, 0);
+        pt_monitor_mark(self, PT_KIND_USER, kind, 0);
     if (event >= 0)
         pt_gate_done(self, true, (uint32_t)event);
     pt_thread_leave(self);
+}
+
+void __portent_event(const char *name)
+{
+    user_event(name, name);
+}
+
+void pt_api_function_event(const struct pt_site *site, const char *kind, const char *name)
+{
+    struct pt_thread *self = recorder();
+    if (!self)
+        return;
+    const struct pt_site *place = self->channel->place; /* of an annotation that may be under way */
+    self->channel->place = site;
+    user_event(kind, name);
+    self->channel->place = place;
 }
 
 void __portent_watch(const void *address, size_t size, int type, const char *name)

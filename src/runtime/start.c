@@ -29,6 +29,7 @@
 #include "runtime/found/found.h"
 #include "runtime/found/suppressed.h"
 #include "runtime/found/verdict.h"
+#include "runtime/functions.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
@@ -245,6 +246,7 @@ static bool find_channel(bool *ret_streams)
     pt_attach_start();
     pt_channel = open_channel(&bytes);
     pt_options_start(pt_channel ? pt_start_options() : NULL);
+    pt_functions_start();
     if (!pt_channel && pt_explore_start())
         set_explored();
     if (!pt_channel && pt_options.properties.len)

@@ -551,6 +551,8 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
         if (record->object >= r->user_event_count)
             return false;
         event->object = r->user_events[record->object];
+        if (record->value_bytes) /* the call of a function, with its arguments */
+            event->object = pt_names_intern_clean(r->names, PT_SPACE_EVENT, (const char *)value, record->value_bytes);
         return true;
     case PT_BY_NAME:
         return take_named(r, record, value, event);

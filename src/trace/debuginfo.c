@@ -254,11 +254,40 @@ static void visit_texts(Elf_Scn *section, pt_debuginfo_visit visit, void *contex
     }
 }
 
-/* Inline functions that are not used leave no trace in debug information. */
+/* The name of the first symbol that is wanted, or NULL. */
+static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, void *context),
+                               void *context)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while ((section = elf_nextscn(elf, section))) {
+        Elf_Data *data;
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+            !(data = elf_getdata(section, NULL)))
+            continue;
+        GElf_Sym symbol;
+        for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (name && wanted(&symbol, name, context))
+                return name;
+        }
+    }
+    return NULL;
+}
+
+static bool is_called(const GElf_Sym *symbol, const char *name, void *context)
+{
+    (void)symbol;
+    return strcmp(name, context) == 0;
+}
+
+/* Inline functions that are not used leave no trace in debug information; nor do, without optimisation, those of
+ * libraries, which are symbols of whoever calls them. */
 static bool mentions(struct pt_elf *m, const char *function)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
-    return pt_strtab_find(&index->names, function, strlen(function)) != PT_NONE;
+    return pt_strtab_find(&index->names, function, strlen(function)) != PT_NONE ||
+           (m->elf && find_symbol(m->elf, is_called, (void *)(uintptr_t)function));
 }
 
 bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text, bool guess)
@@ -288,27 +317,6 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
         while ((section = elf_nextscn(m->elf, section)))
             visit_texts(section, visit, context);
     }
-}
-
-/* The name of the first symbol that is wanted, or NULL. */
-static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, void *context),
-                               void *context)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    while ((section = elf_nextscn(elf, section))) {
-        Elf_Data *data;
-        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
-            !(data = elf_getdata(section, NULL)))
-            continue;
-        GElf_Sym symbol;
-        for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (name && wanted(&symbol, name, context))
-                return name;
-        }
-    }
-    return NULL;
 }
 
 static bool is_runtime(const GElf_Sym *symbol, const char *name, void *context)

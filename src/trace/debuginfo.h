@@ -60,6 +60,14 @@ const char *pt_debuginfo_local(struct pt_debuginfo *info, const char *path);
 /* Offers every name that `path` may have been meant to be: the members at the point it fails, or all variables
  * of the program with their members, and those of libraries that are not the system's. */
 typedef void (*pt_debuginfo_visit)(void *context, const char *name);
+/*
+ * Functions that the program or its libraries define. Every name, of the program first; whether there is one of that
+ * name; and whether its argument `number`, from 1, is an integer, an enumeration or a pointer, as all its definitions
+ * have it, none of them with a structure among its arguments: then it has a value in events (core/functions.h).
+ */
+void pt_debuginfo_callables(struct pt_debuginfo *info, pt_debuginfo_visit visit, void *context);
+bool pt_debuginfo_is_callable(struct pt_debuginfo *info, const char *name);
+bool pt_debuginfo_has_argument(struct pt_debuginfo *info, const char *name, uint32_t number);
 void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo_visit visit, void *context);
 
 /*

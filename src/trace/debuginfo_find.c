@@ -51,6 +51,29 @@ static void add_match(struct matches *matches, struct pt_elf *m, const struct pt
     PT_PUSH(matches->items, matches->count, matches->cap, match);
 }
 
+/* Names of templates differ in blanks from compiler to compiler: `A<B<int> >`. */
+static bool same_but_blanks(const char *a, const char *b, size_t len)
+{
+    const char *end = b + len;
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        while (b < end && *b == ' ')
+            b++;
+        if (b == end || *a != *b)
+            return b == end && !*a;
+    }
+}
+
+/* The name in the index, which may be written with other blanks there. */
+static uint32_t find_name(const struct pt_dwarf_index *index, const char *head, size_t len)
+{
+    uint32_t name = pt_strtab_find(&index->names, head, len);
+    for (uint32_t v = 0; name == PT_NONE && memchr(head, '<', len) && v < index->var_count; v++)
+        if (same_but_blanks(pt_strtab_text(&index->names, index->vars[v].name), head, len))
+            name = index->vars[v].name;
+    return name;
+}
+
 /* The variables called `head`, of the program, or of all its libraries if the program has none. */
 static void find_matches(struct pt_debuginfo *info, const char *file, const char *head, size_t len,
                          struct matches *matches)
@@ -58,7 +81,7 @@ static void find_matches(struct pt_debuginfo *info, const char *file, const char
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         const struct pt_dwarf_index *index = pt_module_index(m);
-        uint32_t name = pt_strtab_find(&index->names, head, len);
+        uint32_t name = find_name(index, head, len);
         for (uint32_t v = 0; name != PT_NONE && v < index->var_count; v++) {
             if (index->vars[v].name == name && is_in_file(&index->vars[v], file))
                 add_match(matches, m, &index->vars[v]);
@@ -152,9 +175,12 @@ static enum pt_status resolve(struct pt_debuginfo *info, const struct match *mat
 
 size_t pt_debuginfo_head(const char *path)
 {
-    size_t head = strcspn(path, ".[^");
-    const char *arrow = strstr(path, "->");
-    return arrow && (size_t)(arrow - path) < head ? (size_t)(arrow - path) : head;
+    size_t head = 0, open = 0; /* inside the arguments of a template everything is part of the name */
+    for (; path[head] && (open || (!strchr(".[^", path[head]) && strncmp(path + head, "->", 2) != 0)); head++) {
+        open += path[head] == '<';
+        open -= path[head] == '>' && open;
+    }
+    return head;
 }
 
 static enum pt_status find(struct pt_debuginfo *info, const char *file, const char *path, follow_path follow,

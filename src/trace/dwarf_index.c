@@ -39,6 +39,7 @@ void pt_dwarf_index_release(struct pt_dwarf_index *index)
     pt_strtab_release(&index->names);
     free(index->vars);
     free(index->functions);
+    free(index->callables);
     free(index->types);
     free(index->type_names);
 }
@@ -176,6 +177,9 @@ static void walk_scope(struct walk *w, Dwarf_Die *die, const char *name, bool in
 static void walk_named(struct walk *w, Dwarf_Die *die, uint32_t name, unsigned depth)
 {
     take_function(w, die, name);
+    if (!has_flag(die, DW_AT_declaration))
+        PT_PUSH(w->index->callables, w->index->callable_count, w->index->callable_cap,
+                ((struct pt_dwarf_callable){name, *die}));
     /* Its statics are named by it, wherever the definition stands. */
     struct pt_buf outer = w->scope;
     pt_buf_init(&w->scope);

@@ -25,6 +25,12 @@ struct pt_dwarf_function {
     uint32_t name;
 };
 
+/* A function that is defined, inlined everywhere or not. */
+struct pt_dwarf_callable {
+    uint32_t name;
+    Dwarf_Die die;
+};
+
 struct pt_dwarf_index {
     struct pt_strtab names; /* qualified: ns::C::x, f::x; anonymous namespaces leave no mark */
     struct pt_dwarf_var *vars;
@@ -33,6 +39,9 @@ struct pt_dwarf_index {
     struct pt_dwarf_function *functions; /* in order of entry */
     uint32_t function_count;
     size_t function_cap;
+    struct pt_dwarf_callable *callables;
+    uint32_t callable_count;
+    size_t callable_cap;
     Dwarf_Die *types; /* definitions of structures, classes and unions */
     uint32_t *type_names;
     uint32_t type_count;

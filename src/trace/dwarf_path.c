@@ -23,7 +23,8 @@ struct follow {
     bool has_type;
     uint64_t offset;
     uint32_t bit_offset, bit_size;
-    uint64_t root; /* the offset of the first pointer that was followed */
+    uint32_t element; /* size() of a vector has been reached: the bytes of an element */
+    uint64_t root;    /* the offset of the first pointer that was followed */
     uint32_t link_count, after[PT_LINKS_MAX];
     /* Of an array that has been reached, and how many of them are indexed already. */
     uint64_t dimensions[MAX_DIMENSIONS]; /* elements, 0: unknown */
@@ -317,6 +318,54 @@ static enum pt_status index_pointer(struct follow *f, uint64_t index, size_t len
     return status;
 }
 
+/* --- containers of the C++ library --- */
+
+static bool is_named(Dwarf_Die *type, const char *begin)
+{
+    const char *name = dwarf_diename(type);
+    return name && strncmp(name, begin, strlen(begin)) == 0;
+}
+
+/* The pointers to the begin and to the end of the elements, one behind the other, of libstdc++ or of libc++. */
+static bool enter_vector(struct follow *f)
+{
+    static const char *const names[][2] = {{"_M_start", "_M_finish"}, {"__begin_", "__end_"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct follow first = *f, second;
+        if (i == 0 && !enter_named(&first, "_M_impl", 7, 0))
+            continue;
+        second = first;
+        Dwarf_Word size;
+        Dwarf_Die element;
+        if (!enter_named(&first, names[i][0], strlen(names[i][0]), 0) ||
+            !enter_named(&second, names[i][1], strlen(names[i][1]), 0) ||
+            second.offset != first.offset + sizeof(void *) || !is_pointer(&first))
+            continue;
+        element = first.type;
+        if (!pt_dwarf_type_of(&element, &element) || !pt_dwarf_strip(f->index, &element) ||
+            dwarf_aggregate_size(&element, &size) != 0 || size < 1 || size > PT_WATCH_ELEMENT_MAX)
+            return false;
+        *f = first;
+        f->element = (uint32_t)size;
+        f->has_type = false;
+        return true;
+    }
+    return false;
+}
+
+/* size(): of a vector what lies between its pointers, of a string its length. */
+static enum pt_status enter_size(struct follow *f, size_t reached)
+{
+    bool class = f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type);
+    if (class && is_named(&f->type, "vector<") && enter_vector(f))
+        return PT_OK;
+    if (class && is_named(&f->type, "basic_string<") && enter_named(f, "_M_string_length", 16, 0))
+        return PT_OK;
+    enum pt_status status = pt_err_set(f->err, PT_EINPUT, "the size() of '%.*s' is not known", (int)reached, f->name);
+    pt_err_hint(f->err, "it is of std::vector, but for vector<bool>, and of libstdc++'s std::string");
+    return status;
+}
+
 /* Follows the path as far as it goes; *ret_rest is what is left of it after an error. '^' is C's `*`, behind what it is
  * about. */
 static enum pt_status follow_path(struct follow *f, const char *path, const char **ret_rest)
@@ -343,7 +392,11 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
             path = end + 1;
         } else if (*path == '.' || *path == '>') { /* the end of '->' */
             size_t len = strcspn(path + 1, ".[^-");
-            if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
+            if (len == 6 && memcmp(path + 1, "size()", len) == 0) {
+                enum pt_status status = enter_size(f, reached);
+                if (status != PT_OK)
+                    return status;
+            } else if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
                 if (!enter_named(f, path + 1, len, 0))
                     return members_error(f, reached, "is not there; the members are");
             } else {
@@ -492,6 +545,14 @@ static enum pt_status finish(struct follow *f, struct pt_variable *ret_variable)
 {
     enum pt_watch_type class;
     Dwarf_Word size;
+    if (f->element) {
+        *ret_variable = (struct pt_variable){.offset = f->offset,
+                                             .size = 2 * sizeof(void *),
+                                             .type = PT_WATCH_SPAN | f->element << PT_WATCH_ELEMENT,
+                                             .bit_offset = 8 * sizeof(void *),
+                                             .bit_size = 8 * sizeof(void *)};
+        return PT_OK;
+    }
     if (f->dimension_count > f->indexed)
         return finish_array(f, ret_variable);
     for (unsigned depth = 0; f->has_type && pt_dwarf_is_class(&f->type); depth++) {

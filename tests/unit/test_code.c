@@ -109,6 +109,12 @@ static enum pt_code_result expect(uint32_t op, struct pt_value a, struct pt_valu
         *ret = pt_value_bool(truths[op - PT_CODE_EQ]);
         return PT_CODE_OK;
     }
+    if (op == PT_CODE_MIN || op == PT_CODE_MAX) {
+        long double x = as_long_double(a), y = as_long_double(b);
+        bool second = x != x ? false : y != y || (op == PT_CODE_MIN ? y < x : y > x);
+        *ret = second ? b : a;
+        return PT_CODE_OK;
+    }
     if (is_integer(a) && is_integer(b))
         return expect_integers(op, a, b, ret);
     return expect_floats(op, as_double(a), as_double(b), ret);

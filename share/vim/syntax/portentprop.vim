@@ -5,13 +5,13 @@ endif
 
 syn case match
 syn match portentpropSign '<->\|->\|&&\|||\|[=!<>]=\|[<>!~*+?|&@]\|\[\]\|<>'
-syn match portentpropName '\h\w*\(\(::\|\.\|->\)\h\w*\|\[\d\+\]\|#\d\+\)\+'
+syn match portentpropName '\h\w*\(\(::\|\.\|->\)\h\w*\|\[\d\+\%(\.\.\d\+\)\?\]\|#\d\+\)\+'
 syn match portentpropNumber '\<\d\+\(\.\d\+\)\?\([eE][-+]\?\d\+\)\?\>\|\<0[xX]\x\+\>'
 syn match portentpropUnit '\<\d\+\s*\%(ns\|us\|ms\|s\|events\?\)\>'
-syn keyword portentpropStatement let var thread property
+syn keyword portentpropStatement let var thread property use pattern
 syn keyword portentpropClause empty epsilon each within never hoa at
 syn keyword portentpropTemporal next eventually always until weakuntil release previously once historically since start end X F G U W R Y O H S V
-syn keyword portentpropAtom event read write race_free atomic_block
+syn keyword portentpropAtom event call return read write race_free atomic_block count sum min max
 syn keyword portentpropQuantifier exists forall
 syn keyword portentpropConstant true false
 syn region portentpropString start='"' skip='\\.' end='"' oneline

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/common/pattern.h"
 #include "cli/common/whatis.h"
 #include "portent-monitor.h"
 #include "report/result.h"
@@ -59,6 +60,8 @@ enum pt_status pt_file_read(const char *path, char **ret_text, size_t *ret_len, 
 static enum pt_status fetch(void *context, const char *path, char **ret_text, size_t *ret_len, struct pt_err *err)
 {
     (void)context;
+    if (strncmp(path, PT_FETCH_PATTERN, sizeof PT_FETCH_PATTERN - 1) == 0)
+        return pt_pattern_fetch(path + sizeof PT_FETCH_PATTERN - 1, ret_text, ret_len, err);
     return pt_file_read(path, ret_text, ret_len, err);
 }
 

@@ -32,6 +32,7 @@ static void make_options(struct pt_explorer *e)
     pt_buf_init(&e->options);
     pt_buf_printf(&e->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
                   before ? before : "", (int)(checks >> PT_FOUND_RACE & 1), (int)(checks >> PT_FOUND_LIFETIME & 1));
+    pt_explore_properties_calls(e->properties, &e->options);
 }
 
 static void make_base(struct pt_explorer *e)

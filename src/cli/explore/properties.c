@@ -58,7 +58,7 @@ static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_er
 static enum pt_status check_names(const struct pt_explore_properties *p, struct pt_err *err)
 {
     for (uint32_t i = 0; i < p->resolved.var_count; i++)
-        if (p->resolved.vars[i].link_count)
+        if (p->resolved.vars[i].link_count || (p->resolved.vars[i].type & 0xff) == PT_WATCH_SPAN)
             return pt_err_set(err, PT_EINPUT,
                               "'%s' goes through pointers, which recordings of controlled runs do not follow",
                               p->resolved.vars[i].name);
@@ -116,6 +116,17 @@ bool pt_explore_properties_follow_order(const struct pt_explore_properties *p)
         if (p->analyse->inputs[i].property->within)
             return true;
     return false;
+}
+
+const char *pt_explore_properties_functions(const struct pt_explore_properties *p)
+{
+    return p && p->resolved.calls.len ? p->resolved.calls.text : NULL;
+}
+
+void pt_explore_properties_calls(const struct pt_explore_properties *p, struct pt_buf *options)
+{
+    if (p)
+        pt_resolve_calls_setting(&p->resolved, (struct pt_span){0}, options);
 }
 
 /* --- scheduling points --- */

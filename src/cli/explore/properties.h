@@ -42,4 +42,9 @@ static inline bool pt_explore_is_broken(const struct pt_finding *finding)
     return finding->verdict == PT_VERDICT_VIOLATED && finding->how != PT_HOW_PREDICTED;
 }
 
+/* The functions whose calls are events, as that setting has them; NULL: there are none. */
+const char *pt_explore_properties_functions(const struct pt_explore_properties *p);
+/* The setting by which the program makes events of the functions that properties name; nothing without properties. */
+void pt_explore_properties_calls(const struct pt_explore_properties *p, struct pt_buf *options);
+
 #endif

@@ -186,6 +186,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
         .ends = ends.text,
         .comment = played->what,
         .threads = played->threads,
+        .calls = pt_explore_properties_functions(e->properties),
         .properties = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY
                           ? pt_explore_properties_file(e->properties, (uint32_t)seen->failure.number)
                           : NULL};

@@ -216,13 +216,19 @@ enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, 
 }
 
 static enum pt_status resolve_event(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *event,
-                                    struct pt_err *err)
+                                    const struct pt_function_event *function, struct pt_err *err)
 {
+    if (function) {
+        enum pt_status found = pt_resolve_function_event(resolved, info, function->base, function, err);
+        if (found != PT_OK)
+            return found;
+        event = function->base;
+    }
     for (uint32_t i = 0; i < resolved->event_count; i++) {
         if (strcmp(resolved->events[i], event) == 0)
             return PT_OK;
     }
-    enum pt_status status = pt_resolve_text(info, "portent_event", "user event", event, err);
+    enum pt_status status = function ? PT_OK : pt_resolve_text(info, "portent_event", "user event", event, err);
     if (status == PT_OK)
         PT_PUSH(resolved->events, resolved->event_count, resolved->event_cap, event);
     return status;
@@ -257,8 +263,9 @@ static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debu
             return status;
         }
     }
-    for (uint32_t e = 0; e < event_count; e++) {
-        enum pt_status status = resolve_event(resolved, info, events[e], err);
+    for (uint32_t e = 0; e < pt_monitor_named_events(input->monitor); e++) {
+        enum pt_status status =
+            resolve_event(resolved, info, events[e], input->property ? input->property->functions[e] : NULL, err);
         if (status != PT_OK) {
             place_error(err, input->property, PT_NONE, e);
             return status;
@@ -295,6 +302,7 @@ void pt_resolved_release(struct pt_resolved *resolved)
 {
     free(resolved->vars);
     free(resolved->events);
+    pt_buf_release(&resolved->calls);
     free(resolved->block);
     free(resolved->functions);
     free(resolved->races);

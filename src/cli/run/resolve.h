@@ -2,7 +2,9 @@
 #ifndef PT_CLI_RUN_RESOLVE_H
 #define PT_CLI_RUN_RESOLVE_H
 
+#include "base/buf.h"
 #include "cli/common/analyse.h"
+#include "core/settings.h"
 #include "trace/channel.h"
 #include "trace/debuginfo.h"
 
@@ -10,9 +12,10 @@ struct pt_resolved {
     struct pt_channel_var *vars; /* names live as long as the properties, modules as long as the debuginfo */
     uint32_t var_count;
     size_t var_cap;
-    const char **events;
+    const char **events; /* of calls and returns of functions without conditions: call(f) */
     uint32_t event_count;
     size_t event_cap;
+    struct pt_buf calls; /* the functions of these events, as the setting of that name */
     /* Decentralised properties, in the order of the inputs: their block (NULL: there are none), and the functions that
      * threads may be named after. */
     struct pt_mttl *block;
@@ -53,6 +56,11 @@ enum pt_status pt_resolve_thread(struct pt_resolved *resolved, struct pt_debugin
 /* An error without a place gets the property's. */
 enum pt_status pt_resolve_at_property(enum pt_status status, const struct pt_property *property,
                                       struct pt_err *err) PT_WARN_UNUSED;
+/* The parts in resolve_functions.c: `base` is "call(f)" or "return(f)", `event` what a property says of it, or NULL.
+ * The setting, if there is any, goes behind those that are given; `before`: its value among them. */
+enum pt_status pt_resolve_function_event(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *base,
+                                         const struct pt_function_event *event, struct pt_err *err) PT_WARN_UNUSED;
+void pt_resolve_calls_setting(const struct pt_resolved *resolved, struct pt_span before, struct pt_buf *options);
 /* The part in resolve_races.c. */
 enum pt_status pt_resolve_races(const struct pt_analyse *analyse, struct pt_debuginfo *info,
                                 struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;

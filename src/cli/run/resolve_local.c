@@ -96,9 +96,11 @@ static enum pt_status resolve_property(struct pt_resolved *resolved, struct pt_d
         struct pt_varref var = {target, target, target + strlen(target) - strlen(string(own, name->path))};
         status = pt_resolve_var(resolved, info, &var, true, err);
     }
-    for (uint32_t i = 0; i < own->events.count && status == PT_OK; i++)
-        status = pt_resolve_text(info, "portent_event", "user event",
-                                 string(own, pt_mttl_at(own, events, struct pt_mttl_name, i)->target), err);
+    for (uint32_t i = 0; i < own->events.count && status == PT_OK; i++) {
+        const char *event = string(own, pt_mttl_at(own, events, struct pt_mttl_name, i)->target);
+        status = pt_is_function_event(event) ? pt_resolve_function_event(resolved, info, event, NULL, err)
+                                             : pt_resolve_text(info, "portent_event", "user event", event, err);
+    }
     for (uint32_t i = 0; i < own->blocks.count && status == PT_OK; i++)
         status = pt_resolve_text(info, "portent_begin", "atomic block",
                                  string(own, pt_mttl_at(own, blocks, struct pt_mttl_name, i)->target), err);

@@ -41,10 +41,14 @@ static bool is_user(const struct pt_step *step)
 
 uint32_t pt_schedule_object(const struct pt_step *step, const struct pt_resolved *resolved)
 {
+    char *base = is_user(step) ? pt_function_event_base(step->object) : NULL; /* arguments may be others this time */
     for (uint32_t i = 0; is_user(step) && i < resolved->event_count; i++) {
-        if (strcmp(resolved->events[i], step->object) == 0)
+        if (strcmp(resolved->events[i], base ? base : step->object) == 0) {
+            free(base);
             return i;
+        }
     }
+    free(base);
     for (uint32_t i = 0; !is_user(step) && i < resolved->var_count; i++) {
         if (strcmp(resolved->vars[i].name, step->object) == 0)
             return i;

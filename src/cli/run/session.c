@@ -222,6 +222,7 @@ static void list_options(const struct pt_session *session, struct pt_buf *buf)
     const char *environment = getenv(PT_OPTIONS_ENV);
     const struct pt_span *on_deadlock = &session->settings.on_deadlock;
     pt_buf_printf(buf, "%s on_deadlock=%.*s", environment ? environment : "", (int)on_deadlock->len, on_deadlock->at);
+    pt_resolve_calls_setting(&session->resolved, session->settings.calls, buf);
     if (session->recording)
         pt_buf_printf(buf, " record=\"%s\"", session->recording);
     if (session->recording && session->record_limit)

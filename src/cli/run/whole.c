@@ -49,7 +49,7 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
     if (!input->monitor) /* at a thread that never ran: its threads found out, and the names of variables are certain */
         return finding->unseen[0] && (strcmp(finding->kind, "mttl") == 0 || strcmp(finding->kind, "race") == 0);
     const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
-    (void)pt_monitor_events(input->monitor, &event_count);
+    event_count = pt_monitor_named_events(input->monitor);
     for (uint32_t v = 0; v < var_count; v++) {
         if (lists(finding->unseen, vars[v].name))
             return true;

@@ -15,6 +15,8 @@ static const struct {
     [PT_AST_MUL] = {"*", PT_LEVEL_MUL},
     [PT_AST_DIV] = {"/", PT_LEVEL_MUL},
     [PT_AST_MOD] = {"%", PT_LEVEL_MUL},
+    [PT_AST_MIN] = {"min", PT_LEVEL_PRIMARY},
+    [PT_AST_MAX] = {"max", PT_LEVEL_PRIMARY},
     [PT_AST_EQ] = {"==", PT_LEVEL_COMPARE},
     [PT_AST_NE] = {"!=", PT_LEVEL_COMPARE},
     [PT_AST_LT] = {"<", PT_LEVEL_COMPARE},
@@ -37,6 +39,8 @@ static const struct {
 #include "core/operators.def"
 #undef ROW
     [PT_AST_EVENT] = {"event", PT_LEVEL_PRIMARY},
+    [PT_AST_CALLED] = {"call", PT_LEVEL_PRIMARY},
+    [PT_AST_RETURNED] = {"return", PT_LEVEL_PRIMARY},
     [PT_AST_READ] = {"read", PT_LEVEL_PRIMARY},
     [PT_AST_WRITE] = {"write", PT_LEVEL_PRIMARY},
     [PT_AST_RACE_FREE] = {"race_free", PT_LEVEL_PRIMARY},
@@ -62,6 +66,8 @@ static const struct pt_word words[] = {
 #include "core/operators.def"
 #undef ROW
     {"event", PT_AST_EVENT, PT_WORD_CALL},
+    {"call", PT_AST_CALLED, PT_WORD_CALL},
+    {"return", PT_AST_RETURNED, PT_WORD_CALL},
     {"read", PT_AST_READ, PT_WORD_CALL},
     {"write", PT_AST_WRITE, PT_WORD_CALL},
     {"race_free", PT_AST_RACE_FREE, PT_WORD_CALL},

@@ -20,12 +20,15 @@ enum pt_ast_kind {
     PT_AST_BOOL,   /* value: true or false, a formula as well as the number 1 or 0 */
     PT_AST_VAR,    /* var */
     PT_AST_LET,    /* text: the name; a: what it stands for; let: its number within the file */
+    PT_AST_RANGE,  /* count, sum, min, max over elements; text: as written; a: the operations on the elements, typed */
     PT_AST_NEG,
     PT_AST_ADD,
     PT_AST_SUB,
     PT_AST_MUL,
     PT_AST_DIV,
     PT_AST_MOD,
+    PT_AST_MIN, /* only below PT_AST_RANGE */
+    PT_AST_MAX,
     PT_AST_EQ,
     PT_AST_NE,
     PT_AST_LT,
@@ -36,7 +39,9 @@ enum pt_ast_kind {
 #define PT_OPERATOR_FUTURE(name, ...) PT_AST_##name,
 #define PT_OPERATOR_PAST(name, ...)   PT_AST_##name,
 #include "core/operators.def"
-    PT_AST_EVENT,        /* text: the event's name */
+    PT_AST_EVENT,  /* text: the event's name; function: it is a call or a return, or NULL */
+    PT_AST_CALLED, /* as words only: what they stand for are events */
+    PT_AST_RETURNED,
     PT_AST_READ,         /* var */
     PT_AST_WRITE,        /* var */
     PT_AST_RACE_FREE,    /* var; NULL: race_free(*) */
@@ -74,6 +79,7 @@ struct pt_ast {
     uint32_t let;
     struct pt_value value;
     const struct pt_varref *var;
+    const struct pt_function_event *function;
     struct pt_ast_thread thread;
 };
 
@@ -100,7 +106,7 @@ static inline bool pt_ast_is_comparison(enum pt_ast_kind kind)
 }
 static inline bool pt_ast_is_arithmetic(enum pt_ast_kind kind)
 {
-    return kind >= PT_AST_NEG && kind <= PT_AST_MOD;
+    return kind >= PT_AST_NEG && kind <= PT_AST_MAX;
 }
 static inline bool pt_ast_is_logical(enum pt_ast_kind kind)
 {
@@ -126,6 +132,7 @@ struct pt_check {
     bool no_future, no_past, no_mttl, no_races;
     const char *place; /* "an 'at' property", for messages */
     struct pt_err *err;
+    bool no_conditions; /* on the arguments of calls */
 };
 /*
  * Types the tree and checks it as a formula (or, for the right side of a `let`, as either). The trees that `let` names

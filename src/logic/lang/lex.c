@@ -180,7 +180,7 @@ static size_t identifier_length(const struct lexer *lx, size_t at)
     }
 }
 
-/* What may be attached to a name: ::x .x [3] #2. Its length, 0 when there is nothing. */
+/* What may be attached to a name: ::x .x [3] [0..15] #2. Its length, 0 when there is nothing. */
 static size_t suffix_length(const struct lexer *lx)
 {
     size_t n = 0, more;
@@ -196,7 +196,13 @@ static size_t suffix_length(const struct lexer *lx)
         return 0;
     if (peek(lx, 0) == '#')
         return n + 1;
-    return peek(lx, n + 1) == ']' ? n + 2 : 0;
+    if (peek(lx, n + 1) == ']')
+        return n + 2;
+    if (peek(lx, n + 1) != '.' || peek(lx, n + 2) != '.' || !is_digit(peek(lx, n + 3)))
+        return 0;
+    for (n += 3; is_digit(peek(lx, n));)
+        n++;
+    return peek(lx, n) == ']' ? n + 1 : 0;
 }
 
 static bool lex_name(struct lexer *lx)
@@ -207,6 +213,20 @@ static bool lex_name(struct lexer *lx)
     while ((n = suffix_length(lx)) > 0)
         lx->pos += n;
     push(lx, PT_TOKEN_NAME, start, (struct pt_value){0}, lx->pos == plain_end);
+    struct pt_token *token = &lx->tokens->items[lx->tokens->count - 1];
+    for (size_t i = plain_end; i + 1 < lx->pos; i++)
+        token->range |= lx->source->text[i] == '.' && lx->source->text[i + 1] == '.';
+    return true;
+}
+
+/* $1 */
+static bool lex_argument(struct lexer *lx)
+{
+    size_t start = lx->pos;
+    int64_t number = 0;
+    for (lx->pos++; is_digit(peek(lx, 0)) && number < 1000; lx->pos++)
+        number = number * 10 + (peek(lx, 0) - '0');
+    push(lx, PT_TOKEN_ARGUMENT, start, pt_value_int(number), false);
     return true;
 }
 
@@ -375,6 +395,8 @@ static bool lex_token(struct lexer *lx)
         return lex_name(lx);
     if (is_digit(c))
         return lex_number(lx);
+    if (c == '$' && is_digit(peek(lx, 1)))
+        return lex_argument(lx);
     return c == '"' ? lex_string(lx) : lex_sign(lx);
 }
 

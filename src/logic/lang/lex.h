@@ -15,8 +15,9 @@
 enum pt_token_kind {
     PT_TOKEN_END = 256, /* of the text */
     PT_TOKEN_ERROR,     /* the text goes wrong here; pt_tokens.err says how */
-    PT_TOKEN_NAME,      /* identifier with what is attached: ::x .x [3] #2 */
+    PT_TOKEN_NAME,      /* identifier with what is attached: ::x .x [3] [0..15] #2 */
     PT_TOKEN_NUMBER,
+    PT_TOKEN_ARGUMENT, /* $1; value: its number */
     PT_TOKEN_STRING,
     PT_TOKEN_BOX,     /* [] */
     PT_TOKEN_DIAMOND, /* <> */
@@ -34,6 +35,7 @@ struct pt_token {
     int kind;
     bool attached; /* nothing stands between the token before and this one */
     bool plain;    /* a name: an identifier with nothing attached */
+    bool range;    /* a name: with [0..15] in it */
     uint32_t line, column;
     size_t offset, len;
     struct pt_value value; /* of numbers and strings */

@@ -27,6 +27,7 @@ void pt_builder_init(struct pt_builder *b, struct pt_parser *parser, struct pt_p
 void pt_builder_release(struct pt_builder *b)
 {
     free(b->vars);
+    free(b->functions);
     free(b->lets);
     pt_strtab_release(&b->var_ids);
     pt_strtab_release(&b->event_ids);
@@ -46,11 +47,7 @@ void pt_builder_finish(struct pt_builder *b)
     property->atoms = copy(arena, b->atoms, b->atom_count * sizeof *b->atoms);
     property->var_count = b->var_count;
     property->vars = copy(arena, b->vars, b->var_count * sizeof *b->vars);
-    property->event_count = b->event_ids.count;
-    property->events = pt_arena_alloc(arena, b->event_ids.count * sizeof *property->events);
-    for (uint32_t i = 0; i < b->event_ids.count; i++)
-        property->events[i] =
-            pt_arena_strndup(arena, pt_strtab_text(&b->event_ids, i), pt_strtab_len(&b->event_ids, i));
+    pt_builder_finish_events(b);
 }
 
 static enum pt_status fail(struct pt_builder *b, const struct pt_ast *node, const char *fmt, ...) PT_PRINTF(3, 4);
@@ -88,6 +85,7 @@ struct compiler {
     uint32_t var_count;
     size_t var_cap;
     uint32_t depth, max_depth;
+    bool in_range; /* its text is not the sum of its parts' */
 };
 
 static enum pt_status put(struct compiler *c, uint32_t op, uint32_t arg)
@@ -102,7 +100,7 @@ static enum pt_status put(struct compiler *c, uint32_t op, uint32_t arg)
     if (c->max_depth > PT_CODE_MAX_DEPTH)
         return fail(c->builder, c->root, "this expression is nested too deeply: it needs more than %d values at once",
                     PT_CODE_MAX_DEPTH);
-    if (c->text.len > LONGEST_ATOM)
+    if (c->text.len > LONGEST_ATOM && !c->in_range)
         return fail(c->builder, c->root, "this comparison is longer than %d characters once its lets are expanded",
                     LONGEST_ATOM);
     return PT_OK;
@@ -144,6 +142,20 @@ static enum pt_status compile_operator(struct compiler *c, const struct pt_ast *
     return s == PT_OK ? put(c, pt_ast_code_op(kind), 0) : s;
 }
 
+/* Many variables, and one text, as it was written. */
+static enum pt_status compile_range(struct compiler *c, const struct pt_ast *node)
+{
+    struct pt_buf text = c->text;
+    pt_buf_init(&c->text);
+    c->in_range = true;
+    enum pt_status s = compile(c, node->a, PT_LEVEL_IFF);
+    c->in_range = false;
+    pt_buf_release(&c->text);
+    c->text = text;
+    pt_buf_puts(&c->text, node->text);
+    return s;
+}
+
 /* Code and text together; brackets where the place asks for something that binds more tightly. */
 static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_level level)
 {
@@ -156,6 +168,8 @@ static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enu
         return put_constant(c, node);
     case PT_AST_VAR:
         return put_variable(c, node);
+    case PT_AST_RANGE:
+        return compile_range(c, node);
     default:
         break;
     }
@@ -186,8 +200,9 @@ static enum pt_status add_atom(struct pt_builder *b, const struct pt_ast *node, 
                     PT_MAX_ATOMS);
     while (first->a && pt_ast_level((enum pt_ast_kind)first->kind) < PT_LEVEL_NEG)
         first = first->a;
-    atom.line = first->place.line;
-    atom.column = first->place.column;
+    const struct pt_use *use = b->parser->use; /* parts of it stand in another file */
+    atom.line = use ? use->line : first->place.line;
+    atom.column = use ? use->column : first->place.column;
     *ret_formula = pt_formula_prop(&b->property->pool, b->atom_count);
     b->atoms[b->atom_count++] = atom;
     return PT_OK;
@@ -258,21 +273,38 @@ static void put_event_name(struct pt_buf *buf, const char *name)
     pt_buf_puts(buf, "\"");
 }
 
+static uint32_t event_id(struct pt_builder *b, const struct pt_ast *node)
+{
+    uint32_t known = b->event_ids.count, id = pt_strtab_intern(&b->event_ids, node->text, strlen(node->text));
+    PT_GROW(b->functions, b->function_cap, id + 1);
+    if (node->function || id == known)
+        b->functions[id] = node->function;
+    return id;
+}
+
 static enum pt_status lower_event(struct pt_builder *b, const struct pt_ast *node, pt_formula *ret_formula)
 {
     struct pt_buf text;
     enum pt_status s = PT_OK;
     pt_buf_init(&text);
-    pt_buf_puts(&text, "event(");
-    put_event_name(&text, node->text);
-    pt_buf_puts(&text, ")");
+    if (node->function) {
+        pt_buf_puts(&text, node->text);
+    } else {
+        pt_buf_puts(&text, "event(");
+        put_event_name(&text, node->text);
+        pt_buf_puts(&text, ")");
+    }
     uint32_t known = find_atom(b, text.text);
     if (known != PT_NONE) {
         *ret_formula = pt_formula_prop(&b->property->pool, known);
     } else {
         struct pt_atom atom = {.text = pt_arena_strndup(b->parser->arena, text.text, text.len),
-                               .event = pt_strtab_intern(&b->event_ids, node->text, strlen(node->text))};
+                               .event = event_id(b, node)};
         s = add_atom(b, node, atom, ret_formula);
+        if (s == PT_OK && !pt_builder_has_room(b, node->function))
+            s = fail(b, node,
+                     "a property can ask for %d different conditions on calls of one function, and this is one more",
+                     PT_MAX_CONDITIONED);
     }
     pt_buf_release(&text);
     return s;
@@ -331,7 +363,7 @@ void pt_lower_names(struct pt_builder *b, const struct pt_ast *node)
         (void)var_id(b, node->var);
     b->property->races_everywhere |= node->kind == PT_AST_RACE_FREE && !node->var;
     if (node->kind == PT_AST_EVENT)
-        (void)pt_strtab_intern(&b->event_ids, node->text, strlen(node->text));
+        (void)event_id(b, node);
     if (node->a)
         pt_lower_names(b, node->a);
     if (node->b)

@@ -1,4 +1,4 @@
-/* Statements of a property file: let, var, thread, property; and what all parts of the parser need. */
+/* Statements of a property file: let, thread, property (var: parse_var.c); and what all parts of the parser need. */
 #include "logic/lang/parse.h"
 
 #include <stdarg.h>
@@ -13,13 +13,13 @@ enum { MAX_DEPTH = 1000 };
 
 /* --- names --- */
 
-static void scope_init(struct pt_scope *scope)
+void pt_scope_init(struct pt_scope *scope)
 {
     *scope = (struct pt_scope){0};
     pt_strtab_init(&scope->names);
 }
 
-static void scope_release(struct pt_scope *scope)
+void pt_scope_release(struct pt_scope *scope)
 {
     pt_strtab_release(&scope->names);
     free(scope->symbols);
@@ -46,15 +46,17 @@ void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_
 {
     *p = (struct pt_parser){.props = props, .arena = arena, .source = source, .err = err};
     pt_lex(&p->source, arena, &p->tokens);
-    scope_init(&p->values);
-    scope_init(&p->threads);
+    pt_scope_init(&p->values);
+    pt_scope_init(&p->threads);
+    pt_scope_init(&p->patterns);
 }
 
 void pt_parser_release(struct pt_parser *p)
 {
     pt_tokens_release(&p->tokens);
-    scope_release(&p->values);
-    scope_release(&p->threads);
+    pt_scope_release(&p->values);
+    pt_scope_release(&p->threads);
+    pt_scope_release(&p->patterns);
     free(p->binders);
 }
 
@@ -131,7 +133,7 @@ enum pt_status pt_parser_enter(struct pt_parser *p)
 /* --- declarations --- */
 
 /* The new name of a let, var or thread, and the '=' after it. */
-static enum pt_status parse_new_name(struct pt_parser *p, struct pt_scope *scope)
+enum pt_status pt_parse_new_name(struct pt_parser *p, struct pt_scope *scope)
 {
     const struct pt_token *token = pt_parser_token(p);
     if (token->kind != PT_TOKEN_NAME)
@@ -156,7 +158,8 @@ static enum pt_status parse_new_name(struct pt_parser *p, struct pt_scope *scope
     return s;
 }
 
-static void declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token, struct pt_symbol symbol)
+void pt_parser_declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token,
+                       struct pt_symbol symbol)
 {
     bool new;
     const char *text = pt_token_text(p, token);
@@ -170,7 +173,7 @@ static enum pt_status parse_let(struct pt_parser *p)
     const struct pt_token *name = pt_parser_token(p);
     struct pt_check anything = {.source = &p->source, .err = p->err};
     struct pt_ast *body = NULL;
-    enum pt_status s = parse_new_name(p, &p->values);
+    enum pt_status s = pt_parse_new_name(p, &p->values);
     if (s == PT_OK)
         s = pt_parse_formula(p, &body);
     if (s != PT_OK)
@@ -182,98 +185,8 @@ static enum pt_status parse_let(struct pt_parser *p)
     const struct pt_symbol *used = pt_scope_find(&p->values, p->source.text + name->offset, name->len);
     if (used)
         return pt_parser_fail(p, name, "this let uses its own name");
-    declare(p, &p->values, name, (struct pt_symbol){.kind = PT_SYMBOL_LET, .body = body, .let = p->let_count++});
-    return PT_OK;
-}
-
-/* The name of a file, as far as the ':' that ends it: in quotes, or written out without a gap (src/my-tank.c). */
-static enum pt_status parse_file_name(struct pt_parser *p, const char **ret_file)
-{
-    size_t last = p->pos;
-    const struct pt_token *t = p->tokens.items;
-    *ret_file = NULL;
-    if (t[last].kind == PT_TOKEN_STRING && t[last + 1].kind == ':') {
-        *ret_file = pt_token_content(p, &t[last]);
-        if (t[last].value.len == 0 || strlen(*ret_file) != t[last].value.len)
-            return pt_parser_fail(p, &t[last], "this is not the name of a file");
-        p->pos += 2;
-        return PT_OK;
-    }
-    while (t[last].kind != PT_TOKEN_END && t[last].kind != PT_TOKEN_ERROR && t[last + 1].attached &&
-           t[last].kind != ';' && t[last].kind != ':')
-        last++;
-    if (t[last].kind != ':' || last == p->pos)
-        return PT_OK;
-    *ret_file = pt_arena_strndup(p->arena, p->source.text + t[p->pos].offset, t[last].offset - t[p->pos].offset);
-    p->pos = last + 1;
-    return PT_OK;
-}
-
-/* The name of a program's object: a path, or anything in quotes. */
-static enum pt_status parse_object(struct pt_parser *p, const char *what, const char **ret_name)
-{
-    const struct pt_token *token = pt_parser_token(p);
-    if (token->kind != PT_TOKEN_NAME && token->kind != PT_TOKEN_STRING)
-        return pt_parser_expected(p, what);
-    *ret_name = pt_token_content(p, token);
-    if (**ret_name == '\0' || (token->kind == PT_TOKEN_STRING && strlen(*ret_name) != token->value.len))
-        return pt_parser_fail(p, token, "a name is not empty and has no NUL character");
-    p->pos++;
-    return pt_parser_expect(p, ';', "';'");
-}
-
-/* Inside a `var` statement `->` and `*` are C's: a path through pointers, as it is written but for gaps. */
-static enum pt_status parse_pointer_path(struct pt_parser *p, const char **ret_path)
-{
-    struct pt_buf path;
-    enum pt_status s = PT_OK;
-    bool wants_name = true;
-    pt_buf_init(&path);
-    for (; s == PT_OK && pt_parser_token(p)->kind != ';'; p->pos++) {
-        const struct pt_token *token = pt_parser_token(p);
-        bool star = token->kind == '*' && (path.len == 0 || path.text[path.len - 1] == '*');
-        if (!star && token->kind != (wants_name ? PT_TOKEN_NAME : PT_TOKEN_IMPLIES))
-            s = pt_parser_expected(p, wants_name ? "a variable of the program" : "'->' or ';'");
-        else
-            pt_buf_add(&path, p->source.text + token->offset, token->len);
-        wants_name = star || !wants_name;
-    }
-    if (s == PT_OK && wants_name)
-        s = pt_parser_expected(p, "a member after '->'");
-    if (s == PT_OK)
-        *ret_path = pt_arena_strndup(p->arena, path.text, path.len);
-    pt_buf_release(&path);
-    return s == PT_OK ? pt_parser_expect(p, ';', "';'") : s;
-}
-
-static enum pt_status parse_path(struct pt_parser *p, const char **ret_path)
-{
-    const struct pt_token *token = pt_parser_token(p);
-    bool pointers = token->kind == '*' || (token->kind == PT_TOKEN_NAME && token[1].kind == PT_TOKEN_IMPLIES);
-    return pointers ? parse_pointer_path(p, ret_path) : parse_object(p, "a variable of the program", ret_path);
-}
-
-static enum pt_status parse_var(struct pt_parser *p)
-{
-    const struct pt_token *name = pt_parser_token(p);
-    const char *file = NULL, *path = NULL;
-    enum pt_status s = parse_new_name(p, &p->values);
-    if (s == PT_OK)
-        s = parse_file_name(p, &file);
-    if (s == PT_OK)
-        s = parse_path(p, &path);
-    if (s != PT_OK)
-        return s;
-    struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
-    *var = (struct pt_varref){pt_token_text(p, name), path, path};
-    if (file) {
-        struct pt_buf buf;
-        pt_buf_init(&buf);
-        pt_buf_printf(&buf, "%s:%s", file, path);
-        var->target = pt_arena_strndup(p->arena, buf.text, buf.len);
-        pt_buf_release(&buf);
-    }
-    declare(p, &p->values, name, (struct pt_symbol){.kind = PT_SYMBOL_VAR, .var = var});
+    pt_parser_declare(p, &p->values, name,
+                      (struct pt_symbol){.kind = PT_SYMBOL_LET, .body = body, .let = p->let_count++});
     return PT_OK;
 }
 
@@ -281,11 +194,11 @@ static enum pt_status parse_thread_declaration(struct pt_parser *p)
 {
     const struct pt_token *name = pt_parser_token(p);
     const char *target = NULL;
-    enum pt_status s = parse_new_name(p, &p->threads);
+    enum pt_status s = pt_parse_new_name(p, &p->threads);
     if (s == PT_OK)
-        s = parse_object(p, "a thread of the program", &target);
+        s = pt_parse_object(p, "a thread of the program", &target);
     if (s == PT_OK)
-        declare(p, &p->threads, name, (struct pt_symbol){.kind = PT_SYMBOL_THREAD, .target = target});
+        pt_parser_declare(p, &p->threads, name, (struct pt_symbol){.kind = PT_SYMBOL_THREAD, .target = target});
     return s;
 }
 
@@ -309,24 +222,30 @@ static void hint_property(struct pt_parser *p, const struct pt_token *token)
         pt_err_hint(p->err, "a formula is written as a property: property NAME: FORMULA;");
 }
 
-static enum pt_status parse_statement(struct pt_parser *p)
+enum pt_status pt_parse_statement(struct pt_parser *p)
 {
     static const struct {
         const char *word;
         enum pt_status (*parse)(struct pt_parser *p);
-    } statements[] = {
-        {"let", parse_let}, {"var", parse_var}, {"thread", parse_thread_declaration}, {"property", pt_parse_property}};
+    } statements[] = {{"let", parse_let},
+                      {"var", pt_parse_var},
+                      {"thread", parse_thread_declaration},
+                      {"property", pt_parse_property},
+                      {"use", pt_parse_use},
+                      {"pattern", pt_parse_pattern}};
     const struct pt_token *token = pt_parser_token(p);
     struct pt_suggest search;
     pt_suggest_init(&search, p->source.text + token->offset, token->kind == PT_TOKEN_NAME ? token->len : 0);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         if (pt_token_is(p, token, statements[i].word)) {
+            if (p->use && strchr("vt", statements[i].word[0]))
+                return pt_parser_fail(p, token, "a pattern declares no variables and threads: they are its parameters");
             p->pos++;
             return statements[i].parse(p);
         }
         pt_suggest_offer(&search, statements[i].word);
     }
-    enum pt_status s = pt_parser_expected(p, "'let', 'var', 'thread' or 'property'");
+    enum pt_status s = pt_parser_expected(p, "'let', 'var', 'thread', 'property' or 'use'");
     if (token->kind == PT_TOKEN_ERROR)
         return s;
     if (search.best)
@@ -340,6 +259,6 @@ enum pt_status pt_parse_file(struct pt_parser *p)
 {
     enum pt_status s = PT_OK;
     while (s == PT_OK && pt_parser_token(p)->kind != PT_TOKEN_END)
-        s = parse_statement(p);
+        s = pt_parse_statement(p);
     return s;
 }

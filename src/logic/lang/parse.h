@@ -2,17 +2,35 @@
 #ifndef PT_LOGIC_LANG_PARSE_H
 #define PT_LOGIC_LANG_PARSE_H
 
+#include "base/buf.h"
 #include "base/table.h"
 #include "logic/lang/ast.h"
 
+/* What stands behind `within`. */
+struct pt_bound {
+    uint64_t bound; /* nanoseconds, or events */
+    bool events;
+};
+
+/* The statement that has a pattern read: its properties are those of this place. */
+struct pt_use {
+    const char *file;
+    uint32_t line, column;
+    const char *pattern; /* its name */
+    const char *name;    /* of its property; that of the pattern where nothing is said */
+    const char *text;
+};
+
 /* A name of one file. A name that was only used is remembered, so that declaring it too late is reported. */
 struct pt_symbol {
-    enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD } kind;
+    enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD, PT_SYMBOL_BOUND, PT_SYMBOL_PATTERN } kind;
     uint32_t line;               /* of its declaration or first use */
     struct pt_ast *body;         /* let */
     uint32_t let;                /* let: its number */
     const struct pt_varref *var; /* a variable, declared or used */
-    const char *target;          /* thread */
+    const char *target;          /* thread; let: what reports call it, NULL: by its name */
+    struct pt_bound bound;       /* a parameter that is one */
+    size_t pos;                  /* pattern: of the '(' behind its name */
 };
 
 struct pt_scope {
@@ -30,6 +48,8 @@ struct pt_parser {
     unsigned depth;
     struct pt_scope values;  /* let and var */
     struct pt_scope threads; /* thread */
+    struct pt_scope patterns;
+    const struct pt_use *use; /* NULL: no pattern is being read */
     uint32_t let_count;
     const char **binders; /* thread variables bound here: at each, exists, forall */
     uint32_t binder_count;
@@ -59,10 +79,40 @@ pt_parser_enter(struct pt_parser *p) PT_WARN_UNUSED; /* one level deeper, or an 
 struct pt_symbol *pt_scope_at(struct pt_scope *scope, const char *text, size_t len, bool *ret_new);
 const struct pt_symbol *pt_scope_find(const struct pt_scope *scope, const char *text, size_t len);
 enum pt_status pt_parse_file(struct pt_parser *p) PT_WARN_UNUSED;
+enum pt_status pt_parse_statement(struct pt_parser *p) PT_WARN_UNUSED;
+void pt_scope_init(struct pt_scope *scope);
+void pt_scope_release(struct pt_scope *scope);
+/* The new name of a let, var or thread, and the '=' after it; what it stands for. */
+enum pt_status pt_parse_new_name(struct pt_parser *p, struct pt_scope *scope) PT_WARN_UNUSED;
+void pt_parser_declare(struct pt_parser *p, struct pt_scope *scope, const struct pt_token *token,
+                       struct pt_symbol symbol);
+
+/* --- parse_var.c --- */
+enum pt_status pt_parse_var(struct pt_parser *p) PT_WARN_UNUSED; /* after the word `var` */
+/* A number, of either sign, a string, true or false; its text at the end of the buffer. */
+enum pt_status pt_parse_literal(struct pt_parser *p, struct pt_buf *text, struct pt_value *ret_value) PT_WARN_UNUSED;
+/* A sign of comparison, which is passed, or PT_AST_KINDS. */
+enum pt_ast_kind pt_parse_sign(struct pt_parser *p);
+
+/* --- parse_call.c: call(f), return(f), call(f, $1 > 3) --- */
+struct pt_ast *pt_parse_function_event(struct pt_parser *p, const char *word); /* NULL is an error */
+
+bool pt_token_is_fold(const struct pt_parser *p, const struct pt_token *token); /* count( sum( min( max( */
+/* The name of a program's object, a path or anything in quotes, and the ';' after it. */
+enum pt_status pt_parse_object(struct pt_parser *p, const char *what, const char **ret_name) PT_WARN_UNUSED;
 
 /* --- parse_property.c --- */
 enum pt_status pt_parse_property(struct pt_parser *p) PT_WARN_UNUSED; /* after the word `property` */
 enum pt_status pt_parse_single(struct pt_parser *p) PT_WARN_UNUSED;   /* the whole text is a body */
+
+enum pt_status pt_parse_limit(struct pt_parser *p, struct pt_bound *ret_bound) PT_WARN_UNUSED; /* 10ms, 5 events */
+
+/* Tokens from .. to - 1 on one line: a gap of any kind is one blank. */
+const char *pt_parser_one_line(struct pt_parser *p, size_t from, size_t to);
+
+/* --- parse_pattern.c: after the words `pattern` and `use` --- */
+enum pt_status pt_parse_pattern(struct pt_parser *p) PT_WARN_UNUSED;
+enum pt_status pt_parse_use(struct pt_parser *p) PT_WARN_UNUSED;
 
 /* --- parse_formula.c --- */
 enum pt_status pt_parse_formula(struct pt_parser *p, struct pt_ast **ret_node) PT_WARN_UNUSED;
@@ -83,11 +133,16 @@ struct pt_builder {
     size_t var_cap;
     struct pt_strtab var_ids; /* names of vars, same ids */
     struct pt_strtab event_ids;
+    const struct pt_function_event **functions; /* by event */
+    size_t function_cap;
     pt_formula *lets; /* by number: the formula of a let, PT_NONE while unknown */
 };
 void pt_builder_init(struct pt_builder *b, struct pt_parser *parser, struct pt_property *property);
 void pt_builder_release(struct pt_builder *b);
 void pt_builder_finish(struct pt_builder *b);
+/* In parse_call.c: the events; and whether there is room for one more of the same function with conditions. */
+void pt_builder_finish_events(struct pt_builder *b);
+bool pt_builder_has_room(const struct pt_builder *b, const struct pt_function_event *event);
 enum pt_status pt_lower_formula(struct pt_builder *b, const struct pt_ast *node,
                                 pt_formula *ret_formula) PT_WARN_UNUSED;
 /* Only the names: variables and events of a property whose formula stays a tree. */

@@ -203,6 +203,10 @@ enum pt_status pt_parse_thread(struct pt_parser *p, struct pt_ast_thread *ret_th
 static const struct pt_varref *variable(struct pt_parser *p, const struct pt_token *token, const char *name)
 {
     bool new;
+    if (token->range) {
+        (void)pt_parser_fail(p, token, "'%s' are several variables, and one is needed here", name);
+        return NULL;
+    }
     struct pt_symbol *symbol = pt_scope_at(&p->values, name, strlen(name), &new);
     if (new) {
         struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
@@ -224,7 +228,16 @@ static struct pt_ast *parse_name(struct pt_parser *p)
     if (pt_parser_ahead(p)->kind == '(') {
         if (symbol && symbol->kind != PT_SYMBOL_USED)
             return nothing(pt_parser_fail(p, token, "'%s' is not a function", text));
-        return nothing(unknown_word(p, token, "function or operator", nearest_word(p, token, true)));
+        struct pt_ast *node = nothing(unknown_word(p, token, "function or operator", nearest_word(p, token, true)));
+        if (pt_token_is_fold(p, token))
+            pt_err_hint(p->err, "it is written in a declaration: var n = %s(items[0..15]%s); and then n > 3", text,
+                        text[0] == 'c' ? " != 0" : "");
+        return node;
+    }
+    if (token->range) {
+        struct pt_ast *node = nothing(pt_parser_fail(p, token, "'%s' are several variables", text));
+        pt_err_hint(p->err, "a declaration says what is computed from them: var n = count(%s != 0);", text);
+        return node;
     }
     if (is_bound(p, text))
         return nothing(
@@ -233,7 +246,7 @@ static struct pt_ast *parse_name(struct pt_parser *p)
     bool let = symbol && symbol->kind == PT_SYMBOL_LET;
     struct pt_ast *node = let ? build(p, PT_AST_LET, token, symbol->body, NULL) : pt_ast_new(p, PT_AST_VAR, token);
     if (node && let) {
-        node->text = text;
+        node->text = symbol->target ? symbol->target : text;
         node->let = symbol->let;
     } else if (node) {
         node->var = variable(p, token, text);
@@ -353,6 +366,8 @@ static struct pt_ast *parse_primary(struct pt_parser *p)
             return nothing(expected_operand(p));
         if (pt_parser_ahead(p)->kind != '(')
             return parse_name(p);
+        if (word->kind == PT_AST_CALLED || word->kind == PT_AST_RETURNED)
+            return pt_parse_function_event(p, word->text);
         return pt_ast_is_logical((enum pt_ast_kind)word->kind) ? parse_applied(p, (enum pt_ast_kind)word->kind)
                                                                : parse_call(p, (enum pt_ast_kind)word->kind);
     default:

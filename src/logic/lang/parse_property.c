@@ -30,15 +30,14 @@ static bool nanoseconds(const char *text, size_t len, uint64_t unit, uint64_t *r
     return true;
 }
 
-static enum pt_status parse_within(struct pt_parser *p, struct pt_property *property)
+enum pt_status pt_parse_limit(struct pt_parser *p, struct pt_bound *ret_bound)
 {
     static const struct {
         const char *name;
         uint64_t unit;
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000 * 1000}, {"s", 1000 * 1000 * 1000}, {"events", 1}, {"event", 1}};
-    uint64_t bound = 0;
+    struct pt_bound bound = {0};
     size_t i = 0;
-    p->pos++;
     const struct pt_token *number = pt_parser_token(p);
     if (number->kind != PT_TOKEN_NUMBER)
         return pt_parser_expected(p, "a time such as '10ms', or a number of events");
@@ -48,16 +47,35 @@ static enum pt_status parse_within(struct pt_parser *p, struct pt_property *prop
         i++;
     if (i == sizeof units / sizeof *units)
         return pt_parser_expected(p, "'ns', 'us', 'ms', 's' or 'events'");
-    property->within = true;
-    property->within_events = units[i].name[0] == 'e';
-    if (!nanoseconds(p->source.text + number->offset, number->len, units[i].unit, &bound))
+    bound.events = units[i].name[0] == 'e';
+    if (!nanoseconds(p->source.text + number->offset, number->len, units[i].unit, &bound.bound))
         return pt_parser_fail(p, number, "this is not a whole number of %s that fits 64 bits",
-                              property->within_events ? "events" : "nanoseconds");
-    if (bound == 0)
+                              bound.events ? "events" : "nanoseconds");
+    if (bound.bound == 0)
         return pt_parser_fail(p, number, "the bound of 'within' is zero, which nothing can meet");
-    property->within_bound = bound;
     p->pos++;
+    *ret_bound = bound;
     return PT_OK;
+}
+
+static enum pt_status parse_within(struct pt_parser *p, struct pt_property *property)
+{
+    struct pt_bound bound = {0};
+    p->pos++;
+    const struct pt_token *token = pt_parser_token(p);
+    const struct pt_symbol *parameter =
+        token->kind == PT_TOKEN_NAME ? pt_scope_find(&p->values, p->source.text + token->offset, token->len) : NULL;
+    enum pt_status s = PT_OK;
+    if (parameter && parameter->kind == PT_SYMBOL_BOUND) {
+        bound = parameter->bound;
+        p->pos++;
+    } else {
+        s = pt_parse_limit(p, &bound);
+    }
+    property->within = true;
+    property->within_events = bound.events;
+    property->within_bound = bound.bound;
+    return s;
 }
 
 /* --- at --- */
@@ -95,7 +113,8 @@ static void make_races(struct pt_builder *b, const struct pt_ast *at, const stru
 static enum pt_status parse_local(struct pt_builder *b, struct pt_ast *at)
 {
     struct pt_parser *p = b->parser;
-    struct pt_check check = {.source = &p->source, .no_future = true, .place = "an 'at' property", .err = p->err};
+    struct pt_check check = {
+        .source = &p->source, .no_future = true, .no_conditions = true, .place = "an 'at' property", .err = p->err};
     struct pt_ast *node = NULL;
     bool races = false;
     enum pt_status s = pt_parse_formula(p, &node);
@@ -154,8 +173,7 @@ static enum pt_status parse_body(struct pt_builder *b, struct pt_ast *at)
     return never ? pt_parse_ere(b) : hoa ? pt_parse_hoa(b) : at ? parse_local(b, at) : parse_global(b);
 }
 
-/* Tokens from .. to - 1 on one line: a gap of any kind is one blank. */
-static const char *one_line(struct pt_parser *p, size_t from, size_t to)
+const char *pt_parser_one_line(struct pt_parser *p, size_t from, size_t to)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
@@ -179,7 +197,7 @@ static enum pt_status parse_rest(struct pt_parser *p, struct pt_property *proper
     pt_builder_init(&b, p, property);
     enum pt_status s = parse_body(&b, at);
     if (s == PT_OK) {
-        property->text = one_line(p, from, p->pos);
+        property->text = p->use ? p->use->text : pt_parser_one_line(p, from, p->pos);
         if (end == PT_TOKEN_END)
             (void)pt_parser_accept(p, ';');
         if (pt_parser_token(p)->kind != end)
@@ -211,6 +229,31 @@ static enum pt_status expect_colon(struct pt_parser *p, const struct pt_token *n
     return s;
 }
 
+/* A property of a pattern stands where it is used. That of the pattern's own name gets the one that is given there, and
+ * is the first part of that of others. */
+static void place_use(struct pt_parser *p, struct pt_property *property)
+{
+    struct pt_buf name;
+    property->file = p->use->file;
+    property->line = p->use->line;
+    property->column = p->use->column;
+    property->of_pattern = true;
+    pt_buf_init(&name);
+    pt_buf_puts(&name, p->use->name);
+    if (strcmp(property->name, p->use->pattern) != 0)
+        pt_buf_printf(&name, "_%s", property->name);
+    property->name = pt_arena_strndup(p->arena, name.text, name.len);
+    pt_buf_release(&name);
+}
+
+static enum pt_status fail_known(struct pt_parser *p, const struct pt_token *name, const char *property)
+{
+    enum pt_status s = pt_parser_fail(p, name, "there is already a property '%s'", property);
+    if (p->use)
+        pt_err_hint(p->err, "give it another name: use NAME = %s(...)", p->use->pattern);
+    return s;
+}
+
 enum pt_status pt_parse_property(struct pt_parser *p)
 {
     const struct pt_token *name = pt_parser_token(p);
@@ -224,10 +267,12 @@ enum pt_status pt_parse_property(struct pt_parser *p)
         return s;
     }
     property.name = pt_token_text(p, name);
+    if (p->use)
+        place_use(p, &property);
     if (!name->plain)
         return pt_parser_fail(p, name, "the name of a property is a plain identifier, and '%s' is not", property.name);
     if (pt_properties_has(p->props, property.name))
-        return pt_parser_fail(p, name, "there is already a property '%s'", property.name);
+        return fail_known(p, name, property.name);
     p->pos++;
     if (pt_token_is(p, pt_parser_token(p), "at"))
         s = parse_at(p, &at);

@@ -39,6 +39,20 @@ struct pt_atom {
     uint32_t line, column; /* where it stands first */
 };
 
+/* call(f), return(f), call(f, $1 > 3 && $2 == 0): user events that bear such names, made by the program's functions. */
+struct pt_condition {
+    uint32_t argument; /* from 1 */
+    enum pt_code_op op;
+    struct pt_value value;
+};
+struct pt_function_event {
+    const char *base;     /* without conditions: "call(f)" */
+    const char *function; /* "f" */
+    const struct pt_condition *conditions;
+    uint32_t condition_count;
+};
+enum { PT_MAX_CONDITIONED = 4 }; /* events of one function with different conditions, in one property */
+
 struct pt_ast; /* the syntax tree, logic/lang/ast.h */
 
 struct pt_property {
@@ -47,6 +61,7 @@ struct pt_property {
     uint32_t line, column;
     const char *text; /* what stands between ':' and ';', on one line, comments dropped */
     enum pt_kind kind;
+    bool of_pattern; /* names of lets in its tree are those of this use of a pattern, not of the file */
 
     bool within;        /* `within D:`, with any of ltl and hoa */
     bool within_events; /* D counts events, not nanoseconds */
@@ -58,8 +73,10 @@ struct pt_property {
     uint32_t atom_count;    /* at most PT_MAX_ATOMS; more is an error of the parser */
     struct pt_varref *vars; /* each variable the property names after let expansion, once */
     uint32_t var_count;
-    const char **events; /* each user event it names, once */
-    uint32_t event_count;
+    const char **events; /* each user event it names, once; then what calls are of which it names several */
+    uint32_t event_count, named_events;
+    const struct pt_function_event **functions; /* by event < named_events; NULL: a user event of that very name */
+    uint64_t *event_sets;                       /* by event: the named ones that it is, as bits; not of mttl */
 
     pt_formula formula; /* ltl */
 
@@ -85,6 +102,9 @@ struct pt_properties {
     struct pt_properties_impl *impl; /* arena and symbol tables */
 };
 
+/* Asked for with this in front, a pattern of the library: its name follows. What is fetched is the name of its file, a
+ * NUL, and what that holds. */
+#define PT_FETCH_PATTERN "pattern:"
 /*
  * Fetches a file that a property names. `path` is already relative to the .prop file's folder. On success the caller
  * frees *ret_text.
@@ -103,6 +123,16 @@ enum pt_status pt_properties_add(struct pt_properties *props, const char *file, 
 /* A single formula from the command line (`portent automaton 'FORMULA'`): what may stand after `property NAME:`. */
 enum pt_status pt_properties_add_formula(struct pt_properties *props, const char *text,
                                          struct pt_err *err) PT_WARN_UNUSED;
+/*
+ * Which of the property's events a user event of this name is, PT_NONE: none. PT_EINPUT: the name has not the argument
+ * that a condition asks for.
+ */
+enum pt_status pt_property_event(const struct pt_property *property, const char *name, uint32_t *ret_event,
+                                 struct pt_err *err) PT_WARN_UNUSED;
+/* Is it the call or the return of a function, by its name? That name without arguments, for the caller to free; NULL:
+ * it is none. */
+bool pt_is_function_event(const char *name);
+char *pt_function_event_base(const char *name);
 /* The `let` name or declared name nearest to `name` if it is near enough to be a slip of the pen, else NULL; for
  * warnings about variables that never appear. */
 const char *pt_properties_nearest(const struct pt_properties *props, const char *name);

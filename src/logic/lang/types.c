@@ -66,6 +66,8 @@ static enum pt_status check_place(const struct pt_check *check, const struct pt_
     bool mttl = let ? node->a->has_mttl : is_mttl(node);
     bool races = let ? node->a->has_races : node->kind == PT_AST_RACE_FREE;
     const char *contains = let ? " contains a" : " is a";
+    if (node->kind == PT_AST_EVENT && node->function && node->function->condition_count && check->no_conditions)
+        return fail(check, node, "arguments of calls may not be asked for in %s", check->place);
     if (races && check->no_races)
         return fail(check, node, "'%s' may not stand in %s", let ? node->text : "race_free", check->place);
     if (mttl && check->no_mttl) {
@@ -117,7 +119,7 @@ static enum pt_status check_operands(const struct pt_check *check, const struct 
     enum pt_ast_kind kind = (enum pt_ast_kind)node->kind;
     bool values = pt_ast_is_arithmetic(kind) || pt_ast_is_comparison(kind);
     for (int i = 0; i < 2 && operands[i]; i++) {
-        if (kind == PT_AST_LET || kind == PT_AST_KNOWN)
+        if (kind == PT_AST_LET || kind == PT_AST_RANGE || kind == PT_AST_KNOWN)
             continue;
         enum pt_status s = values ? need_value(check, node, operands[i]) : need_formula(check, operands[i]);
         if (s != PT_OK)
@@ -137,6 +139,7 @@ static enum pt_type type_of(const struct pt_ast *node)
     switch (node->kind) {
     case PT_AST_NUMBER:
     case PT_AST_BOOL:
+    case PT_AST_RANGE:
         return PT_TYPE_NUMBER;
     case PT_AST_STRING:
         return PT_TYPE_STRING;
@@ -158,12 +161,13 @@ static enum pt_status visit(const struct pt_check *check, const struct pt_ast *p
     if (s != PT_OK)
         return s;
     struct pt_ast *operands[] = {node->a, node->b};
+    bool checked = node->kind == PT_AST_LET || node->kind == PT_AST_RANGE; /* below it, where it was made */
     node->has_future = is_future(node);
     node->has_past = is_past(node);
     node->has_mttl = is_mttl(node);
     node->has_races = node->kind == PT_AST_RACE_FREE;
     for (int i = 0; i < 2 && operands[i]; i++) {
-        if (node->kind != PT_AST_LET && (s = visit(check, is_past(node) ? node : past, operands[i])) != PT_OK)
+        if (!checked && (s = visit(check, is_past(node) ? node : past, operands[i])) != PT_OK)
             return s;
         node->has_future |= operands[i]->has_future;
         node->has_past |= operands[i]->has_past;

@@ -41,7 +41,7 @@ pt_letter pt_monitor_letter(struct pt_monitor *m, const struct pt_value *values,
         const struct pt_atom *atom = &m->property->atoms[i];
         if (atom->event == PT_NONE)
             pt_monitor_eval_atom(atom, i, values, &letter);
-        else if (atom->event == event)
+        else if (event != PT_NONE && m->property->event_sets[event] >> atom->event & 1)
             letter.bits |= (uint64_t)1 << i;
     }
     return letter_intern(m, letter);
@@ -109,7 +109,8 @@ pt_letter pt_monitor_with_event(struct pt_monitor *m, pt_letter letter, uint32_t
 {
     struct letter l = *pt_monitor_letter_of(m, letter);
     for (uint32_t i = 0; i < m->property->atom_count; i++)
-        if (m->property->atoms[i].event == event)
+        if (m->property->atoms[i].event != PT_NONE && event != PT_NONE &&
+            m->property->event_sets[event] >> m->property->atoms[i].event & 1)
             l.bits |= (uint64_t)1 << i;
     return letter_intern(m, l);
 }

@@ -198,6 +198,22 @@ const struct pt_varref *pt_monitor_vars(const struct pt_monitor *m, uint32_t *re
     return m->property ? m->property->vars : m->module_vars;
 }
 
+enum pt_status pt_monitor_event(const struct pt_monitor *m, const char *name, uint32_t *ret_event, struct pt_err *err)
+{
+    if (m->property)
+        return pt_property_event(m->property, name, ret_event, err);
+    *ret_event = PT_NONE;
+    for (uint32_t e = 0; e < m->event_count; e++)
+        if (strcmp(m->module->events[e], name) == 0)
+            *ret_event = e;
+    return PT_OK;
+}
+
+uint32_t pt_monitor_named_events(const struct pt_monitor *m)
+{
+    return m->property ? m->property->named_events : m->event_count;
+}
+
 const char *const *pt_monitor_events(const struct pt_monitor *m, uint32_t *ret_count)
 {
     *ret_count = m->event_count;

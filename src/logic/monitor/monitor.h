@@ -34,6 +34,11 @@ const char *pt_monitor_name(const struct pt_monitor *monitor);
 const struct pt_property *pt_monitor_property(const struct pt_monitor *monitor);
 const struct pt_varref *pt_monitor_vars(const struct pt_monitor *monitor, uint32_t *ret_count);
 const char *const *pt_monitor_events(const struct pt_monitor *monitor, uint32_t *ret_count);
+/* Which of them an event of this name is, PT_NONE: none (pt_property_event). */
+enum pt_status pt_monitor_event(const struct pt_monitor *monitor, const char *name, uint32_t *ret_event,
+                                struct pt_err *err) PT_WARN_UNUSED;
+/* The user events that it names, without those behind them that are several at once. */
+uint32_t pt_monitor_named_events(const struct pt_monitor *monitor);
 /* False when no finite prefix can be bad, so that "holds" would be empty praise. */
 bool pt_monitor_monitorable(const struct pt_monitor *monitor);
 

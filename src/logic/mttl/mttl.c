@@ -93,6 +93,7 @@ static enum pt_status compile_value(struct pt_mttl_compiler *c, struct expressio
         return pt_mttl_fail(c, node, "the property is too large once its lets are expanded");
     switch (node->kind) {
     case PT_AST_LET:
+    case PT_AST_RANGE:
         return compile_value(c, e, node->a);
     case PT_AST_NUMBER:
     case PT_AST_STRING:

@@ -37,6 +37,7 @@ static bool put_primary(const struct pt_ast *node, struct pt_buf *buf)
     case PT_AST_STRING:
     case PT_AST_BOOL:
     case PT_AST_LET:
+    case PT_AST_RANGE:
         pt_buf_puts(buf, node->text);
         return true;
     case PT_AST_VAR:

@@ -215,6 +215,8 @@ static uint32_t *find_same_unit(struct pt_mttl_compiler *c, const struct pt_mttl
     struct pt_buf key;
     pt_buf_init(&key);
     pt_buf_printf(&key, "%u %s\n%s\n", kind, c->property->file, pt_mttl_is_symbol(d->self) ? d->self_name : "");
+    if (c->property->of_pattern)
+        pt_buf_printf(&key, "%u:%u\n", c->property->line, c->property->column);
     pt_buf_printf(&key, "%u\n", pt_mttl_is_symbol(d->self) ? PT_MTTL_ANY : d->self);
     for (uint32_t k = 0; k < d->param_count; k++)
         pt_buf_printf(&key, "%s\n", c->symbols[d->params[k] - PT_MTTL_ENV0]);
