@@ -40,6 +40,15 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
 pt_shadow_word *pt_slow_begin_small(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
 void pt_slow_end_small(struct pt_shadow_self *self, pt_shadow_word *word, enum pt_event_kind kind, int order,
                        uintptr_t address, size_t size, const struct pt_site *site);
+void pt_slow_unlock_small(struct pt_shadow_self *self, pt_shadow_word *word);
+/* An event of which no atom speaks: all there is to do about it while the thread is quiet, and not recorded. */
+static inline bool pt_slow_only_counts(struct pt_shadow_self *self)
+{
+    if (self->fast == PT_NOT_FAST)
+        return false;
+    self->states++;
+    return true;
+}
 /* Before the program's store, in what pt_slow_begin has locked: does memory have what was recorded last? If not, code
  * that is not instrumented wrote it, which is reported with the store. */
 void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);
