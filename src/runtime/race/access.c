@@ -4,6 +4,8 @@
  */
 #include "runtime/race/granule.h"
 
+enum { PAGE = 512 }; /* granules */
+
 /* The words from `word` on that are of this shape, not locked, and of which the thread knows the last write. */
 static size_t count_alike(const pt_race_word *word, size_t most, const struct pt_race_entry *entry)
 {
@@ -60,7 +62,8 @@ static uintptr_t run_on(struct pt_race_self *self, uintptr_t granule, uintptr_t 
     uintptr_t end = (granule | ((1u << PT_RACE_LEAF_BITS) - 1)) + 1;
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
     size_t most = ((to < end ? to : end) - granule) / 8, done;
-    while (leaf && most > 0 && (done = run(self, leaf, granule, most, kind, site)) > 0) {
+    /* A page at a time: what begins in a page that nothing is known of ends with it. */
+    while (leaf && most > 0 && (done = run(self, leaf, granule, most < PAGE ? most : PAGE, kind, site)) > 0) {
         granule += 8 * done;
         most -= done;
     }
@@ -104,7 +107,9 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     uintptr_t granule = address & ~(uintptr_t)7;
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
-        if (granule >= address && to - granule >= 2 * 8)
+        if (!has_learned(self))
+            granule = pt_race_make_own(self, granule, address, to, kind, access.site);
+        if (granule < to && granule >= address && to - granule >= 2 * 8)
             granule = run_on(self, granule, to, kind, access.site);
         if (granule >= to)
             break;

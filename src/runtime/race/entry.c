@@ -101,6 +101,7 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
     struct pt_race_last first = pt_race_packed_last(packed);
+    pt_race_packed_touched(packed);
     unsigned replaced = pt_race_last_bytes(&first), mine = bytes_written(self, packed, bytes, with);
     if (__builtin_expect(covers && !packed->further && !(replaced & ~mine), 1)) {
         struct pt_vec *past = pt_race_last_past(&first);
@@ -213,6 +214,7 @@ static inline bool raise_entry(struct pt_race_self *self, uint32_t *cell, unsign
     unsigned wider = bytes | pt_race_key_bytes(packed->keys[at]);
     bool same = pt_race_key_bytes(packed->keys[at]) == bytes;
     *ret_again = pt_race_is_mine(self, seen->at);
+    pt_race_packed_touched(packed);
     if (writes) {
         if (!settle_write(self, cell, bytes, same ? 0 : wider, covers))
             return false;
@@ -250,8 +252,10 @@ static COLD void thin(struct pt_race_packed *packed)
             (pt_epoch_thread(seen[i].at) != writer ||
              (seen[i].at < seen[over].at && !(packed->keys[i] & PT_RACE_KEY_MERGED))))
             gone |= 1u << i;
-    if (gone)
+    if (gone) {
+        pt_race_packed_touched(packed);
         remove_entries(packed, gone);
+    }
     packed->stamp += gone != 0; /* what others remember of it may be gone */
 }
 
@@ -265,6 +269,7 @@ static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool
         (writes && !settle_write(self, cell, pt_race_key_bytes(key), 0, covers)))
         return false;
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    pt_race_packed_touched(packed);
     unsigned at = packed->count++;
     packed->keys[at] = key;
     if (!writes || !covers)
@@ -273,6 +278,22 @@ static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool
     pt_race_packed_seen(packed)[at].at = pt_hb_now(&self->hb);
     pt_race_packed_note(self, &pt_race_packed_seen(packed)[at]);
     return true;
+}
+
+/* Which bytes need no more accesses of the thread in its region, wherever they stand, as long as the cell stays as it
+ * is. */
+static inline void note_enough(const struct pt_race_self *self, struct pt_race_packed *packed)
+{
+    struct pt_race_last first = pt_race_packed_last(packed);
+    bool mine = pt_race_is_mine(self, first.at);
+    unsigned valid = mine ? pt_race_packed_all(packed) : packed->fresh, written = mine ? pt_race_last_bytes(&first) : 0;
+    for (unsigned i = 0; i < packed->further; i++)
+        if (pt_race_is_mine(self, pt_race_packed_further(packed)[i].at))
+            written |= pt_race_last_bytes(&pt_race_packed_further(packed)[i]);
+    uint64_t enough = pt_race_packed_enough(self, packed, valid, false);
+    enough |= (uint64_t)(pt_race_packed_enough(self, packed, valid, true) & written) << 8;
+    if (self->tag >= PT_RACE_TAGS)
+        atomic_store_explicit(&packed->enough, (uint64_t)self->tag << 32 | enough, memory_order_relaxed);
 }
 
 /* Whether the last writes of these bytes, of which a read has to learn if it races with them, are known. */
@@ -292,7 +313,7 @@ bool pt_race_packed_make(struct pt_race_self *self, uint32_t *cell, struct pt_ra
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
     bool writes = key & PT_RACE_KEY_WRITES, knows_over = pt_hb_knows(&self->hb, packed->over);
-    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed), said;
+    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed), said = 0;
     unsigned unknown = pt_race_packed_unknown(self, packed, writes ? which : which & looked.writes);
     if ((unknown && pt_race_packed_overlap(packed, unknown, bytes)) ||
         (!writes && !knows_writes(self, packed, bytes, knows_over)))
@@ -301,6 +322,8 @@ bool pt_race_packed_make(struct pt_race_self *self, uint32_t *cell, struct pt_ra
         pt_race_packed_says(self, packed, looked.alike, bytes, writes, &said)) {
         if (writes)
             pt_race_packed_rewrite(self, packed, bytes);
+        if (said)
+            note_enough(self, packed);
         *ret_again = true;
         return true;
     }

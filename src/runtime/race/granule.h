@@ -96,6 +96,10 @@ void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, 
  * has happened. */
 bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
                   const struct pt_site *site);
+/* The same of all granules from this one on, of an access of these bytes, until one that has no cell of its own, or of
+ * which that cannot be done: which is returned. */
+uintptr_t pt_race_make_own(struct pt_race_self *self, uintptr_t granule, uintptr_t from, uintptr_t to, unsigned kind,
+                           const struct pt_site *site);
 /* The word of a granule of which nothing is known but such an access; 0: it cannot be done. */
 uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site);
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */

@@ -32,9 +32,10 @@ struct pt_race_packed {
     uint32_t stamp; /* changes with the cell, and never comes back */
     uint16_t fresh; /* a bit for each entry */
     uint16_t count : 5, keys_end : 4, further : 4, spare : 3;
+    _Atomic uint64_t enough; /* PT_RACE_ENOUGH_AT in race.h; 0 whenever an entry or a last write becomes another */
     uint32_t keys[];
 };
-#define PT_RACE_PACKED (UINT32_C(1) << 31)
+_Static_assert(offsetof(struct pt_race_packed, enough) == PT_RACE_ENOUGH_AT, "race.h looks there");
 
 /* ---- memory.c ---- */
 
@@ -49,7 +50,6 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
 /* Room for a packed cell, of so many units of 16 bytes; 0: there is none. What was in its stamp is left as it was. */
 uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units);
 void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units);
-extern char *pt_race_packed_cells;
 static inline struct pt_race_packed *pt_race_packed_at(uint32_t at)
 {
     return (struct pt_race_packed *)(void *)(pt_race_packed_cells + (size_t)at * 16);
@@ -74,11 +74,15 @@ bool pt_race_sync_start(void);
 void pt_race_sync_restart(void);
 /* The objects in this memory end. */
 void pt_race_sync_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to);
+/* The first of PT_RACE_TAGS tags of regions that no other thread has, or 0. */
+uint32_t pt_race_tags_new(void);
 /* The thread has learned or published something. */
 static inline void pt_race_changed(struct pt_race_self *self)
 {
     self->version++;
     self->region = self->env.merge_from = self->hb.clock;
+    if (__builtin_expect(!(++self->tag % PT_RACE_TAGS), 0))
+        self->tag = pt_race_tags_new();
 }
 
 /* ---- note.c ---- */

@@ -55,6 +55,7 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
     if (!writes) {
         *ret_again = pt_race_is_mine(self, seen->at);
         if (!*ret_again || !(packed->fresh >> at & 1)) {
+            pt_race_packed_touched(packed);
             packed->stamp += pt_race_packed_first_reader(self, packed);
             packed->fresh |= (uint16_t)(1u << at);
             seen->at = now;
@@ -75,6 +76,7 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
         }
         packed->fresh = 0;
         packed->stamp++;
+        pt_race_packed_touched(packed);
         seen->at = now;
         pt_race_packed_note(self, seen);
     }
@@ -82,22 +84,79 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
     return true;
 }
 
-/* A read that says nothing new, of a cell which nobody has locked: true if that was so throughout. No write of these
- * bytes by another thread has come since it was made first in its region: that would be a race, and the cell not
- * packed. */
-static inline bool is_there(struct pt_race_self *self, const pt_race_word *word, uint64_t seen,
-                            struct pt_race_looked looked, uint32_t key)
+/* Whether an entry that the thread has made in its region says the access, of a cell whose keys are looked through. */
+static inline bool is_repeated(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike,
+                               unsigned bytes)
 {
-    const struct pt_race_packed *packed = pt_race_packed_of(seen);
-    unsigned bytes = pt_race_key_bytes(key), said = 0;
-    if (!pt_race_packed_says(self, packed, looked.alike, bytes, false, &said))
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    if (!pt_race_is_mine(self, packed->over))
+        alike &= packed->fresh;
+    for (; alike; alike &= alike - 1) {
+        unsigned i = (unsigned)__builtin_ctz(alike);
+        if (!(bytes & ~pt_race_key_bytes(packed->keys[i])) && pt_race_is_mine(self, seen[i].at))
+            return true;
+    }
+    return false;
+}
+
+/* A write that is repeated, of bytes that no other has written since: only its clock is new. False: it is not that
+ * simple, and nothing has happened. */
+static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_packed *packed,
+                           unsigned bytes)
+{
+    struct pt_race_last first = pt_race_packed_last(packed);
+    if (packed->further || bytes & ~pt_race_last_bytes(&first) || !pt_race_is_mine(self, first.at) ||
+        /* acquire: partner of the release that unlocked it last. Whoever wrote meanwhile has changed the word. */
+        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                 memory_order_relaxed))
         return false;
+    bool known = !pt_race_packed_unknown(self, packed, packed->fresh);
+    if (known)
+        packed->over = pt_hb_now(&self->hb);
+    pt_race_unlock_word(word, seen);
+    return known;
+}
+
+/* The same of a write at any place, where that is enough. */
+static inline bool rewrite_enough(struct pt_race_self *self, pt_race_word *word, uint64_t seen, unsigned bytes)
+{
+    /* acquire: as above */
+    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    bool enough = pt_race_is_enough(self, seen, bytes, true);
+    if (enough)
+        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
+    pt_race_unlock_word(word, seen);
+    return enough;
+}
+
+/* An access that says nothing new of a packed cell, which nobody has locked, but for the clock of a write. A read
+ * changes nothing: true if it was so throughout. No write of these bytes by another thread has come since it was made
+ * first in its region: that would be a race, and the cell not packed. False: nothing has happened. */
+__attribute__((always_inline)) static inline bool repeat(struct pt_race_self *self, pt_race_word *word, uint64_t seen,
+                                                         unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    struct pt_race_packed *packed = pt_race_packed_of(seen);
+    bool writes = kind & PT_CELL_WRITES;
+    if (pt_race_is_enough(self, seen, bytes, writes))
+        return !writes || rewrite_enough(self, word, seen, bytes);
+    __builtin_prefetch((char *)packed + 64);
+    uint32_t key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
+    if (!is_repeated(self, packed, pt_race_packed_look(packed, key).alike, bytes))
+        return false;
+    if (writes)
+        return rewrite(self, word, seen, packed, bytes);
     atomic_thread_fence(memory_order_acquire); /* what was read is of before the word is read again */
     if (atomic_load_explicit(word, memory_order_relaxed) != seen)
         return false;
-    if (said && bytes != PT_CELL_WHOLE)
-        *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+    pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
     return true;
+}
+
+static inline bool may_repeat(uint64_t seen, unsigned kind)
+{
+    return pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) && !(kind >> PT_RACE_OP_AT);
 }
 
 /* ---- granules ---- */
@@ -207,11 +266,6 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
         return false;
     if (packed) { /* its keys are the same as long as its word is */
         looked = pt_race_packed_look(pt_race_packed_at(cell), key);
-        /* Where the thread has repeated nothing yet in its region, this will not be the first. */
-        if (!writes && self->noted == self->version && is_there(self, word, seen, looked, key)) {
-            pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
-            return true;
-        }
     }
     /* acquire: partner of the release that unlocked it last */
     if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
@@ -266,8 +320,9 @@ static inline bool begin(struct pt_race_self *self, const struct pt_race_leaf *l
     return true;
 }
 
-__attribute__((always_inline)) static inline bool make(struct pt_race_self *self, uintptr_t granule, unsigned bytes,
-                                                       unsigned kind, const struct pt_site *site)
+/* An access that is not repeated, or not simply so. */
+__attribute__((always_inline)) static inline bool make_new(struct pt_race_self *self, uintptr_t granule, unsigned bytes,
+                                                           unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
     if (!leaf)
@@ -282,7 +337,38 @@ __attribute__((always_inline)) static inline bool make(struct pt_race_self *self
 bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
                   const struct pt_site *site)
 {
-    return make(self, granule, bytes, kind, site);
+    return make_new(self, granule, bytes, kind, site);
+}
+
+uintptr_t pt_race_make_own(struct pt_race_self *self, uintptr_t granule, uintptr_t from, uintptr_t to, unsigned kind,
+                           const struct pt_site *site)
+{
+    const uintptr_t end = (granule | ((1u << PT_RACE_LEAF_BITS) - 1)) + 1;
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (!leaf)
+        return granule;
+    pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    for (; granule < to && granule < end; granule += 8, word++) {
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        unsigned bytes = pt_race_bytes_in(granule, from, to);
+        if (!(seen & PT_RACE_OWN) || (!(may_repeat(seen, kind) && repeat(self, word, seen, bytes, kind, site)) &&
+                                      !make_own(self, leaf, word, seen, granule, bytes, kind, site)))
+            break;
+    }
+    return granule;
+}
+
+/* The same by whatever it takes. */
+static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                              const struct pt_site *site)
+{
+    if (!make_new(self, granule, bytes, kind, site)) {
+        struct pt_race_step access = pt_race_step_of(kind, site);
+        access.cell.bytes = (uint8_t)bytes;
+        pt_race_touch(self, granule, &access);
+    }
+    if (kind & PT_CELL_WRITES)
+        pt_hb_tick(&self->hb);
 }
 
 void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
@@ -291,11 +377,14 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
     uintptr_t granule = address & ~(uintptr_t)7;
     if (!pt_race_is_address(granule, granule + 1))
         return;
-    if (!make(self, granule, bytes, kind, site)) {
-        struct pt_race_step access = pt_race_step_of(kind, site);
-        access.cell.bytes = (uint8_t)bytes;
-        pt_race_touch(self, granule, &access);
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (leaf) {
+        pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (may_repeat(seen, kind) && repeat(self, word, seen, bytes, kind, site)) {
+            self->hb.clock += kind >> 1 & 1; /* of a write */
+            return;
+        }
     }
-    if (kind & PT_CELL_WRITES)
-        pt_hb_tick(&self->hb);
+    make_somehow(self, granule, bytes, kind, site);
 }

@@ -35,6 +35,8 @@ bool pt_race_memory_start(void)
     common.reserve_left = common.reserve ? RESERVE : 0;
     common.cells_used = 1; /* 0 is none */
     pt_race_packed_cells = pt_sys_reserve_table((size_t)UNIT << PT_RACE_PACKED_BITS);
+    if (pt_race_packed_cells)
+        pt_sys_use_huge_pages(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
     return pt_race_cells && pt_race_packed_cells && common.reserve;
 }
 

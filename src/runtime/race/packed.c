@@ -13,7 +13,7 @@
 /* Where the keys end in a cell with room for so many entries. */
 static unsigned keys_end_for(unsigned count)
 {
-    return count <= 2 ? 4 : count <= 8 ? (count + 1) / 2 + 3 : count <= 12 ? 9 : 11;
+    return count <= 2 ? 5 : count <= 8 ? (count + 1) / 2 + 4 : count <= 12 ? 10 : 12;
 }
 
 bool pt_race_packed_room(struct pt_race_self *self, uint32_t *cell, unsigned entries, unsigned further)
@@ -31,8 +31,9 @@ bool pt_race_packed_room(struct pt_race_self *self, uint32_t *cell, unsigned ent
         return false;
     struct pt_race_packed *to = pt_race_packed_at(moved);
     uint32_t stamp = to->stamp;
-    *to = *from;
+    memcpy(to, from, sizeof *to);
     to->stamp = stamp + 1;
+    pt_race_packed_touched(to);
     to->keys_end = (uint16_t)keys_end & 0xf;
     to->spare = (uint16_t)spare & 7;
     memcpy(to->keys, from->keys, from->count * sizeof *to->keys);
@@ -116,6 +117,7 @@ uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint
     struct pt_race_packed *packed = pt_race_packed_at(at);
     pack_entries(packed, cell);
     pack_writes(packed, cell);
+    pt_race_packed_touched(packed);
     packed->stamp++;
     return pt_race_word_made(at | PT_RACE_PACKED);
 }

@@ -2,8 +2,9 @@
  * Packed cells: how what a granule's own cell says is laid out, and looked through.
  *
  *     bytes              what
- *      0-23              the last write, stamp, what is fresh, how much there is (struct pt_race_packed)
- *     24-                a key for each entry: its place, bytes and kind in 32 bits, so that four are compared at once
+ *      0-31              the last write, stamp, what is fresh, how much there is, and which accesses say nothing new
+ *                        (struct pt_race_packed)
+ *     32-                a key for each entry: its place, bytes and kind in 32 bits, so that four are compared at once
  *     8 * keys_end -     clock, stack and locks of each entry
  *     behind that        last writes of other bytes
  */
@@ -64,7 +65,7 @@ static inline unsigned pt_race_key_bytes(uint32_t key)
 /* Room for so many entries, of a cell with that end of its keys. */
 static inline unsigned pt_race_packed_cap(unsigned keys_end)
 {
-    return 2 * keys_end - 6;
+    return 2 * keys_end - 8;
 }
 static inline unsigned pt_race_packed_units(unsigned keys_end, unsigned spare)
 {
@@ -135,6 +136,12 @@ static inline unsigned pt_race_packed_overlap(const struct pt_race_packed *packe
         found |= (pt_race_key_bytes(packed->keys[i]) & bytes ? 1u : 0) << i;
     }
     return found;
+}
+
+/* An entry or a last write becomes another: what was enough may not be. */
+static inline void pt_race_packed_touched(struct pt_race_packed *packed)
+{
+    atomic_store_explicit(&packed->enough, 0, memory_order_relaxed);
 }
 
 /* ---- what an access asks of a cell (entry.c) ---- */

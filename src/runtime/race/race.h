@@ -45,10 +45,17 @@ enum {
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_PACKED_SIZES = 30, /* the same of packed cells */
     PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
+    PT_RACE_TAGS = 1 << 12,    /* of regions, that a thread takes at a time; smaller ones are none */
+    PT_RACE_ENOUGH_AT = 24,    /* in a packed cell: which accesses of a region say nothing new, wherever they stand:
+                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag */
     PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
 };
 
+#define PT_RACE_PACKED (UINT32_C(1) << 31) /* in the number of a granule's own cell (packed.h) */
+
 typedef _Atomic uint64_t pt_race_word;
+
+extern char *pt_race_packed_cells;
 
 struct pt_race_leaf {
     _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a word other than 0 ... */
@@ -120,6 +127,7 @@ struct pt_race_window {
 
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
+    uint32_t tag;                    /* the same as a number that no other thread has; below PT_RACE_TAGS: none */
     uint64_t region;                 /* the clock at which that began */
     uint64_t noted;                  /* the latest version for which there is something in `again` */
     struct pt_race_choices *choices; /* choose.h; NULL: none yet */
@@ -279,6 +287,16 @@ static inline bool pt_race_is_again(struct pt_race_self *self, uint64_t word, ui
     const struct pt_race_again *again = pt_race_again_of(self, word, key);
     return self->noted == self->version && again->key == key && again->word == word && again->version == self->version;
 }
+/* Whether any such access of these bytes says nothing new, of a granule with a packed cell; a write has another clock.
+ * Whoever changes the cell has made that 0 before, so it is asked without a lock: what was so a moment ago is enough.
+ */
+static inline bool pt_race_is_enough(const struct pt_race_self *self, uint64_t word, unsigned bytes, bool writes)
+{
+    const char *packed = pt_race_packed_cells + (size_t)((uint32_t)word & ~PT_RACE_PACKED) * 16;
+    uint64_t enough = atomic_load_explicit((const _Atomic uint64_t *)(const void *)(packed + PT_RACE_ENOUGH_AT),
+                                           memory_order_relaxed);
+    return enough >> 32 == self->tag && !(bytes & ~(unsigned)(enough >> (writes ? 8 : 0)) & 0xff);
+}
 static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, unsigned bytes)
 {
     const struct pt_race_said *said = pt_race_said_of(self, word);
@@ -302,7 +320,9 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
     if (seen & PT_RACE_OWN) {
         if (kind & PT_CELL_WRITES)
             return false;
-        return (bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) || pt_race_is_again(self, seen, key);
+        return ((uint32_t)seen & PT_RACE_PACKED ? pt_race_is_enough(self, seen, bytes, false)
+                                                : bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) ||
+               pt_race_is_again(self, seen, key);
     }
     struct pt_race_entry *entry = pt_race_entry_of(self, key, (uint32_t)seen);
     uint64_t delta = seen >> PT_RACE_DELTA_AT;

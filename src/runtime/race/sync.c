@@ -49,6 +49,17 @@ static void reset_shards(void)
         shards[i] = (struct shard){.lock = PT_SPIN(PT_RANK_FINE)};
 }
 
+uint32_t pt_race_tags_new(void)
+{
+    static _Atomic uint32_t last;
+    const uint32_t most = UINT32_MAX / PT_RACE_TAGS;
+    uint32_t block = atomic_load_explicit(&last, memory_order_relaxed);
+    while (block < most &&
+           !atomic_compare_exchange_weak_explicit(&last, &block, block + 1, memory_order_relaxed, memory_order_relaxed))
+        ;
+    return block < most ? (block + 1) * PT_RACE_TAGS : 0;
+}
+
 bool pt_race_sync_start(void)
 {
     shards = pt_sys_reserve_table(sizeof *shards << SHARD_BITS);
@@ -120,6 +131,7 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
     self->memory = pt_race_memory_of(&self->pieces);
     self->env = (struct pt_cell_env){&self->memory, on_race, is_past, self, 1, !pt_race_looks.threads};
     self->version = 1;
+    self->tag = pt_race_tags_new();
     self->lock_set = 0;
     pt_hb_begin(&self->hb, number);
     self->region = self->hb.clock;

@@ -34,6 +34,14 @@ static inline uint8_t pt_slow_order(int order)
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                    struct pt_locked_range *range);
+/* An event of which no atom speaks: all there is to do about it while the thread is quiet, and not recorded. */
+static inline bool pt_slow_only_counts(struct pt_shadow_self *self)
+{
+    if (self->fast == PT_NOT_FAST)
+        return false;
+    self->states++;
+    return true;
+}
 /* Before the program's store, in what pt_slow_begin has locked: does memory have what was recorded last? If not, code
  * that is not instrumented wrote it, which is reported with the store. */
 void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);

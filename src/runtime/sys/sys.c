@@ -177,6 +177,11 @@ void pt_sys_empty(void *memory, size_t bytes)
     call(SYS_madvise, (long)memory, (long)bytes, MADV_DONTNEED, 0, 0, 0);
 }
 
+void pt_sys_use_huge_pages(void *memory, size_t bytes)
+{
+    call(SYS_madvise, (long)memory, (long)bytes, MADV_HUGEPAGE, 0, 0, 0);
+}
+
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
 {
     struct stat about = {0};

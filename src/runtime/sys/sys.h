@@ -35,6 +35,8 @@ void pt_sys_populate(void *memory, size_t bytes);
 bool pt_sys_read_memory(void *to, const void *from, size_t bytes);
 /* Whether the kernel says that nothing is there; false also where nobody may ask. */
 bool pt_sys_is_unmapped(uintptr_t address);
+/* Reserved memory that is filled from one end on, and used here and there. */
+void pt_sys_use_huge_pages(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
 void pt_sys_release_table(void *table, size_t bytes);
 /* What was reserved is zero again, and costs nothing until it is touched. */
