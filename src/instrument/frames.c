@@ -278,7 +278,7 @@ static bool may_reach_hooks(LLVMValueRef call)
     return !pt_is_musttail(call);
 }
 
-static bool is_coroutine(LLVMValueRef function)
+bool pt_is_coroutine(LLVMValueRef function)
 {
     static const char before[] = "coroutine.presplit", now[] = "presplitcoroutine";
     unsigned kind = LLVMGetEnumAttributeKindForName(now, sizeof now - 1);
@@ -317,15 +317,19 @@ static LLVMValueRef after_locals(LLVMValueRef function)
     return inst;
 }
 
+LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+    return subprogram
+               ? LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0, subprogram, NULL)
+               : NULL;
+}
+
 static struct frame enter(struct pt_module *m, LLVMValueRef function)
 {
     struct frame frame = {.type = calls_type(m)};
-    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
     LLVMPositionBuilderBefore(m->builder, after_locals(function));
-    LLVMSetCurrentDebugLocation2(
-        m->builder, subprogram ? LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0,
-                                                                  subprogram, NULL)
-                               : NULL);
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
     frame.calls = calls_variable(m, frame.type);
     frame.depth_at = LLVMBuildStructGEP2(m->builder, frame.type, frame.calls, 0, "");
     frame.depth = LLVMBuildLoad2(m->builder, m->i32, frame.depth_at, "");
@@ -369,7 +373,7 @@ bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *funct
             else if (LLVMIsALandingPadInst(inst))
                 PT_PUSH(pads, pad_count, pad_cap, inst);
         }
-    bool any = call_count > 0 && !is_coroutine(function);
+    bool any = call_count > 0 && !pt_is_coroutine(function);
     if (any) {
         struct frame frame = enter(m, function);
         for (size_t i = 0; i < call_count; i++)
