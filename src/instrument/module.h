@@ -79,7 +79,6 @@ struct pt_module {
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
     bool left_alone; /* but for what was inlined into it */
-    bool carries;    /* functions have values in memory that belong into registers (loops.c) */
     bool has_locals; /* in memory: hooks may be given their address */
     struct pt_hooked_access *accesses;
     size_t access_count, access_cap;

@@ -474,8 +474,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const char *level, con
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
     }
-    const char *passes = m->carries ? "function(mem2reg),globaldce" : "globaldce";
-    return status == PT_OK ? pt_run_passes(m->module, passes, err) : status;
+    return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
 }
 
 /* By this symbol the runtime knows that the program has objects that were rewritten (runtime/start.c): they may also be

@@ -18,10 +18,11 @@
  * Guarantee: a function does the same in both, but for the hooks of plain accesses. Cost: linear in the function; at
  * its entry two loads and a comparison.
  */
-#include <stdlib.h>
+#include "instrument/module.h"
 
 #include "core/plain.h"
-#include "instrument/loops.h"
+
+#include <stdlib.h>
 
 /* From the body to its twin. */
 struct copy {
@@ -161,16 +162,16 @@ static LLVMValueRef counter_of(struct pt_module *m)
     return counter;
 }
 
-/* Ends a block by the choice. */
-static void choose(struct pt_module *m, LLVMValueRef counter, LLVMBasicBlockRef at, LLVMBasicBlockRef body,
+static void choose(struct pt_module *m, LLVMValueRef function, LLVMBasicBlockRef entry, LLVMBasicBlockRef body,
                    LLVMBasicBlockRef twin)
 {
     LLVMValueRef flag = LLVMGetNamedGlobal(m->module, "__portent_plain");
     flag = flag ? flag : LLVMAddGlobal(m->module, m->i8, "__portent_plain");
-    LLVMValueRef zero = LLVMConstInt(m->i8, 0, false), one = LLVMConstInt(m->i8, 1, false);
+    LLVMValueRef counter = counter_of(m), zero = LLVMConstInt(m->i8, 0, false), one = LLVMConstInt(m->i8, 1, false);
     LLVMBasicBlockRef hooked = LLVMInsertBasicBlockInContext(m->context, body, "");
     LLVMBasicBlockRef counts = LLVMInsertBasicBlockInContext(m->context, body, "");
-    LLVMPositionBuilderAtEnd(m->builder, at);
+    LLVMPositionBuilderAtEnd(m->builder, entry);
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
     LLVMValueRef wanted = LLVMBuildLoad2(m->builder, m->i8, flag, "");
     LLVMValueRef left = LLVMBuildLoad2(m->builder, m->i8, counter, "");
     LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntULT, left, wanted, ""), twin, hooked);
@@ -179,21 +180,6 @@ static void choose(struct pt_module *m, LLVMValueRef counter, LLVMBasicBlockRef 
     LLVMPositionBuilderAtEnd(m->builder, counts);
     LLVMBuildStore(m->builder, LLVMBuildSub(m->builder, left, one, ""), counter);
     LLVMBuildBr(m->builder, body);
-}
-
-/* Loops in which the choice is made again (loops.c). */
-static void connect_loops(struct pt_module *m, const struct copy *copy, const struct pt_loops *loops,
-                          LLVMValueRef counter, LLVMBasicBlockRef entry)
-{
-    for (size_t i = 0; i < loops->carried_count; i++)
-        pt_carry(m, entry, loops->carried[i], twin_of(copy, loops->carried[i]));
-    for (size_t i = 0; i < loops->count; i++) {
-        LLVMBasicBlockRef header = loops->loops[i].header, twin = twin_block(copy, header);
-        LLVMBasicBlockRef both = pt_join_headers(m, header, twin);
-        LLVMSetCurrentDebugLocation2(m->builder, NULL);
-        choose(m, counter, both, header, twin);
-    }
-    m->carries |= loops->carried_count > 0;
 }
 
 /* The blocks from the first one on, to the end of the function. */
@@ -218,17 +204,11 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
 {
     if (!has_plain_access(m) || !can_be_copied(function))
         return;
-    struct pt_loops loops;
-    pt_find_loops(function, &loops);
     LLVMBasicBlockRef entry = put_entry(m, function), body = LLVMGetNextBasicBlock(entry);
-    LLVMValueRef counter = counter_of(m);
     struct copy copy = {0};
     pt_map64_init(&copy.at);
     copy_body(m, &copy, function, body);
-    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
-    choose(m, counter, entry, body, twin_block(&copy, body));
-    connect_loops(m, &copy, &loops, counter, entry);
-    pt_release_loops(&loops);
+    choose(m, function, entry, body, twin_block(&copy, body));
     for (size_t i = 0; i < m->access_count; i++) {
         struct pt_hooked_access access = m->accesses[i];
         access.inst = twin_of(&copy, access.inst);
