@@ -2,13 +2,13 @@
  * The twin of a function: a second copy of its body without the hooks of plain accesses, in the same function, and at
  * its entry the choice between the two (core/plain.h):
  *
- *     entry:  locals; if (counter < __portent_plain) goto twin; if (__portent_plain) counter--; goto body
+ *     entry:  locals; if (__portent_plain) goto twin; goto body
  *
  * It is made last, of what the optimiser and frames.c have left: so it costs nothing but its code, and both do the same
- * at the same places. In one function, since debug information then
- * has one function as well, a breakpoint on it stops in both, and a body that needs fewer registers than the other does
- * not save them: all returns are doubled. The twin has the lines of the source, but no locals to show in a debugger:
- * finding out where they are is a tenth of the time of compiling.
+ * at the same places. It is in the same function, since debug information then has one function as well, a breakpoint
+ * on it stops in both, and a body that needs fewer registers than the other need not save them: all returns are
+ * doubled. The twin has the lines of the source, but no locals to show in a debugger: to find out where they are takes
+ * a tenth of the time of compiling.
  *
  * What was replaced before the optimiser ran, calls of strcpy and its kin, has its hook in both.
  *
@@ -16,11 +16,9 @@
  * twin is not made of a function that takes the address of a label (computed goto), nor of a coroutine.
  *
  * Guarantee: a function does the same in both, but for the hooks of plain accesses. Cost: linear in the function; at
- * its entry two loads and a comparison.
+ * its entry a load and a branch.
  */
 #include "instrument/module.h"
-
-#include "core/plain.h"
 
 #include <stdlib.h>
 
@@ -154,32 +152,16 @@ static LLVMBasicBlockRef put_entry(struct pt_module *m, LLVMValueRef function)
     return entry;
 }
 
-static LLVMValueRef counter_of(struct pt_module *m)
-{
-    LLVMValueRef counter = LLVMAddGlobal(m->module, m->i8, "__portent_entered");
-    LLVMSetInitializer(counter, LLVMConstInt(m->i8, PT_PLAIN_TIMES, false));
-    LLVMSetLinkage(counter, LLVMPrivateLinkage);
-    return counter;
-}
-
 static void choose(struct pt_module *m, LLVMValueRef function, LLVMBasicBlockRef entry, LLVMBasicBlockRef body,
                    LLVMBasicBlockRef twin)
 {
     LLVMValueRef flag = LLVMGetNamedGlobal(m->module, "__portent_plain");
     flag = flag ? flag : LLVMAddGlobal(m->module, m->i8, "__portent_plain");
-    LLVMValueRef counter = counter_of(m), zero = LLVMConstInt(m->i8, 0, false), one = LLVMConstInt(m->i8, 1, false);
-    LLVMBasicBlockRef hooked = LLVMInsertBasicBlockInContext(m->context, body, "");
-    LLVMBasicBlockRef counts = LLVMInsertBasicBlockInContext(m->context, body, "");
     LLVMPositionBuilderAtEnd(m->builder, entry);
     LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
     LLVMValueRef wanted = LLVMBuildLoad2(m->builder, m->i8, flag, "");
-    LLVMValueRef left = LLVMBuildLoad2(m->builder, m->i8, counter, "");
-    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntULT, left, wanted, ""), twin, hooked);
-    LLVMPositionBuilderAtEnd(m->builder, hooked);
-    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, zero, ""), body, counts);
-    LLVMPositionBuilderAtEnd(m->builder, counts);
-    LLVMBuildStore(m->builder, LLVMBuildSub(m->builder, left, one, ""), counter);
-    LLVMBuildBr(m->builder, body);
+    LLVMValueRef zero = LLVMConstInt(m->i8, 0, false);
+    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, zero, ""), body, twin);
 }
 
 /* The blocks from the first one on, to the end of the function. */

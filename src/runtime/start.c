@@ -34,7 +34,6 @@
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
 #include "runtime/race/life.h"
-#include "runtime/race/window.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -214,9 +213,7 @@ void pt_start_recording(bool streams)
         pt_stream_start();
     if (pt_record_on)
         pt_record_begin();
-    bool records = config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate;
-    pt_gaps_are_plain = pt_race_samples && !records && !pt_keeps && !streams && !pt_explore_on;
-    if (records)
+    if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS);
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
@@ -291,7 +288,7 @@ __attribute__((constructor(101))) static void start(void)
     if (is_superfluous())
         return;
     if (!find_channel(&streams)) {
-        __atomic_store_n(&__portent_plain, PT_PLAIN_ALWAYS, __ATOMIC_RELAXED); /* nobody can ask for more later */
+        __portent_plain = 1; /* nobody can ask for more later */
         if (pt_options.verbosity > 0)
             introduce();
         return;

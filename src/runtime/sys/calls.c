@@ -8,4 +8,4 @@
 __thread struct pt_calls __portent_calls __attribute__((tls_model("initial-exec")));
 
 /* Until it is known what is asked for (start.c), hooks are called: they know it first. */
-uint8_t __portent_plain = PT_PLAIN_NEVER;
+uint8_t __portent_plain;

@@ -1,6 +1,5 @@
 #include "runtime/sys/runtime.h"
 
-#include "core/plain.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
@@ -14,22 +13,11 @@ static atomic_bool disowned;
 static atomic_bool stopped;
 static atomic_flag reported = ATOMIC_FLAG_INIT;
 
-bool pt_gaps_are_plain;
-
-/* A gap of sampling. Those who change what is active then agree on an order (race/window.c). */
-static void choose_bodies(void)
-{
-    bool gap = atomic_load_explicit(&pt_active, memory_order_relaxed) == PT_ACTIVE_CHOOSES;
-    if (pt_gaps_are_plain)
-        __atomic_store_n(&__portent_plain, gap ? PT_PLAIN_OFTEN : PT_PLAIN_NEVER, __ATOMIC_RELAXED);
-}
-
 /* Once stopped, it stays so: what is known would have gaps. */
 void pt_runtime_activate(unsigned what)
 {
     if (!atomic_load_explicit(&stopped, memory_order_relaxed))
         atomic_fetch_or(&pt_active, (uint8_t)what);
-    choose_bodies();
 }
 
 bool pt_runtime_is_stopped(void)
@@ -40,7 +28,6 @@ bool pt_runtime_is_stopped(void)
 void pt_runtime_deactivate(unsigned what)
 {
     atomic_fetch_and(&pt_active, (uint8_t)~what);
-    choose_bodies();
 }
 
 void pt_runtime_lost(void)

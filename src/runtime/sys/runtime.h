@@ -23,7 +23,6 @@ extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
 extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
 extern bool pt_races_wanted;          /* races or lifetimes are looked for; set before the first thread is known */
-extern bool pt_gaps_are_plain;        /* in gaps of sampling no plain access counts: functions have none (core/plain.h) */
 
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);
