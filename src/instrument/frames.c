@@ -317,15 +317,19 @@ static LLVMValueRef after_locals(LLVMValueRef function)
     return inst;
 }
 
+LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+    return subprogram
+               ? LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0, subprogram, NULL)
+               : NULL;
+}
+
 static struct frame enter(struct pt_module *m, LLVMValueRef function)
 {
     struct frame frame = {.type = calls_type(m)};
-    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
     LLVMPositionBuilderBefore(m->builder, after_locals(function));
-    LLVMSetCurrentDebugLocation2(
-        m->builder, subprogram ? LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0,
-                                                                  subprogram, NULL)
-                               : NULL);
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
     frame.calls = calls_variable(m, frame.type);
     frame.depth_at = LLVMBuildStructGEP2(m->builder, frame.type, frame.calls, 0, "");
     frame.depth = LLVMBuildLoad2(m->builder, m->i32, frame.depth_at, "");

@@ -185,15 +185,19 @@ LLVMValueRef pt_text_constant(struct pt_module *m, const char *text, size_t len)
 
 /* frames.c: must it stay a tail call? */
 bool pt_is_musttail(LLVMValueRef call);
+bool pt_is_coroutine(LLVMValueRef function);
+/* Where a function begins, for debug information; NULL if it has none. */
+LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
 
-bool pt_is_coroutine(LLVMValueRef function);
-
 /* functions.c: makes calls and returns of functions events, before anything is optimised; is it a record of theirs? */
 void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_outs);
 bool pt_is_function_record(LLVMValueRef global);
+/* twins.c: gives a function a second body, to be run where nobody looks at plain accesses. After their sites are known,
+ * before the first of them is replaced. */
+void pt_add_twin(struct pt_module *m, LLVMValueRef function);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,

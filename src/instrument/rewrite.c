@@ -239,6 +239,8 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
     }
     bool calls = m->phase != PT_PHASE_BEFORE && !m->left_alone && pt_add_frames(m, function, name.text);
     pt_buf_release(&name);
+    if (m->phase == PT_PHASE_AFTER && !m->left_alone)
+        pt_add_twin(m, function);
     for (size_t i = 0; i < m->access_count; i++)
         pt_replace_access(m, &m->accesses[i]);
     if (calls || m->access_count > 0)

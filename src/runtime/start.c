@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/channel.h"
+#include "core/plain.h"
 #include "runtime/channel/attach.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
@@ -289,6 +290,7 @@ __attribute__((constructor(101))) static void start(void)
     if (is_superfluous())
         return;
     if (!find_channel(&streams)) {
+        __portent_plain = 1; /* nobody can ask for more later */
         if (pt_options.verbosity > 0)
             introduce();
         return;

@@ -75,11 +75,18 @@ def same_as_clang(*args, cxx=False, programs=("prog",)):
     return outputs[0]
 
 
-def functions_of(text):
-    """LLVM IR: function name -> body lines."""
+def functions_of(text, twins=False):
+    """LLVM IR: function name -> body lines, of those that have a twin (src/instrument/twins.c) without it; or the twins' lines."""
     found = {}
     for match in re.finditer(r"^define .*?@(\w+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
-        found[match.group(1)] = match.group(2).splitlines()
+        choice = re.search(r"@__portent_plain,.*?br i1 [^\n]*?, label %\d+, label %(\d+)[^\n]*\n", match.group(2), re.S)
+        if choice:
+            twin = re.search(rf"^{choice.group(1)}:", match.group(2), re.M).start()
+            body = match.group(2)[twin:] if twins else match.group(2)[choice.end():twin]
+        elif not twins:
+            body = match.group(2)
+        if choice or not twins:
+            found[match.group(1)] = body.splitlines()
     return found
 
 
@@ -122,6 +129,45 @@ def check_kinds(name, *flags):
 @test
 def every_kind_of_access_calls_its_hook():
     check_kinds("kinds.c", "-mcx16")
+
+
+@test
+def twins_have_no_hooks_but_those_that_order_threads():
+    """And those of calls that are replaced before the optimiser runs (strcpy)."""
+    with open("twins.c", "w", encoding="utf-8") as file:
+        file.write("""#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+extern int x; extern char text[9]; extern atomic_int a; extern pthread_mutex_t m; void other(void);
+void plain(void) { x++; strcpy(text, "abc"); }
+void mixed(const char *s) { pthread_mutex_lock(&m); x += (int)strlen(s); atomic_fetch_add(&a, 1); pthread_mutex_unlock(&m); }
+char *fresh(void) { char *p = malloc(8); memset(p, x, 8); return p; }
+int labels(int i) { static void *at[] = {&&one, &&two}; goto *at[i & 1]; one: x++; two: return x; }
+void calls(void) { other(); other(); }
+""")
+    for level in ("-O0", "-O1", "-O2", "-Os"):
+        text = cc(level, "-w", "-S", "-emit-llvm", "twins.c", "-o", "-")
+        bodies, twins = functions_of(text), functions_of(text, twins=True)
+        check(sorted(twins) == ([] if level == "-O0" else ["fresh", "mixed", "plain"]), f"{level}: {sorted(twins)}")
+        check(hooks_of(bodies["plain"]) and hooks_of(bodies["labels"]), f"{level}: {bodies}")
+        for function, wanted in (("plain", ["string"]), ("mixed", ["call", "atomic_rmw4", "call"]), ("fresh", ["allocated"])):
+            if level != "-O0":
+                check([hook for hook, _ in hooks_of(twins[function])] == wanted, f"{level} {function}: {hooks_of(twins[function])}")
+
+
+@test
+def a_program_runs_twins_where_nothing_is_asked_for():
+    """By the runtime's own word for it (src/core/plain.h)."""
+    with open("asked.c", "w", encoding="utf-8") as file:
+        file.write("""#include <stdio.h>
+extern unsigned char __portent_plain;
+int main(void) { printf("%d\\n", __portent_plain); return 0; }
+""")
+    cc("-O2", "asked.c", "-o", "asked")
+    for options, wanted in (("", "1"), ("races=1", "0"), ("deadlocks=1", "0"), ("record=asked.rec", "0"), ("lifetimes=1", "0")):
+        got = ok("./asked", env={**os.environ, "PORTENT_OPTIONS": options}).strip()
+        check(got == wanted, f"{options}: {got}")
 
 
 @test
