@@ -112,6 +112,8 @@ void pt_explore_not_created(uint32_t slot);
 void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
 /* Nothing more of the program happens in it. */
 void pt_explore_end(void);
+/* The calling thread is the last of which the program has any more, and does not return there. */
+void pt_explore_last(void);
 /* The slot was joined, or nobody will: it may be used again. */
 void pt_explore_released(uint32_t slot);
 void pt_explore_named(uint32_t slot, const char *name);

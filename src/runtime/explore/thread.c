@@ -164,6 +164,17 @@ void pt_explore_end(void)
     pt_turn_give();
 }
 
+/* Others that the program has no more of may still be about to take their last step: it is theirs before libc ends the
+ * process, which it does in the thread that it sees end last. */
+void pt_explore_last(void)
+{
+    uint32_t own = pt_explore_slot();
+    for (uint32_t slot = 0; slot < pt_run.slot_count && own != PT_EXPLORE_NO_SLOT; slot++)
+        if (slot != own && pt_explore_has(&pt_run.used, slot))
+            pt_explore_point(
+                &(struct pt_explore_op){.kind = PT_EXPLORE_JOIN, .object = (const void *)(uintptr_t)slot});
+}
+
 void pt_explore_released(uint32_t slot)
 {
     if (slot == PT_EXPLORE_NO_SLOT || pt_run.slots[slot].released)
