@@ -127,8 +127,8 @@ struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *ou
     struct pt_explore_failure failure = {0};
     if (!pt_explore_outcome_counts(outcome))
         return failure;
-    if (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES)
-        return failure; /* it may be control that keeps it from going on */
+    if (outcome->timed_out && (outcome->result.losses & PT_EXPLORE_ESCAPES || outcome->result.timers))
+        return failure; /* it may be control that keeps it from going on, or a timer whose time never came */
     if (outcome->timed_out)
         return make(PT_EXPLORE_FAILS_TIMEOUT, 0, who_runs(outcome), 0);
     switch (outcome->result.end) {
