@@ -118,6 +118,7 @@ void pt_explore_outside(void);
 /* Somebody cancels this thread; and whether somebody cancels the caller. */
 void pt_explore_cancels(uint32_t slot);
 bool pt_explore_is_cancelled(void);
+void pt_explore_cancel_state(bool off); /* the caller is not to be cancelled for now */
 /* Around a call that may block in the kernel and is not played. */
 void pt_explore_away(const struct pt_site *site);
 void pt_explore_back(const struct pt_site *site);

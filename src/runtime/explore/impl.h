@@ -51,6 +51,7 @@ struct pt_explore_slot {
     bool restarts;         /* of the handler: a call that it interrupts goes on */
     bool interrupted;      /* a handler has run since it began to wait for a signal */
     bool cancelled;        /* somebody cancels it: a wait in which that may happen is over */
+    bool cancel_off;       /* it is not to be cancelled for now */
     bool released;         /* joined or detached */
     uint32_t answer;       /* of its point */
     uint64_t yielded_at;   /* the step before which it yielded: until another thread has taken one */

@@ -29,17 +29,26 @@ void pt_wait_start(void)
 
 /* ---- objects of libc ---- */
 
+static bool has_ended(uint32_t tid)
+{
+    uint32_t slot = pt_explore_slot_of_task(tid);
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].state == PT_EXPLORE_ENDED;
+}
+
 /* The owner is in the low bits of a lock that the kernel knows, else 1 or 2; above it a ceiling of priorities, which
  * stays when nobody has it, or that the owner has died, of which the next one is told. */
 static bool mutex_lets(const pthread_mutex_t *mutex, uint32_t tid)
 {
-    enum { OWNER_DIED = 0x40000000, PRIORITY_PROTECT = 64, CEILING = 0xfff80000, TYPE = 3 };
+    enum { OWNER_DIED = 0x40000000, OWNER = 0x3fffffff, ROBUST = 16, PRIORITY_PROTECT = 64, TYPE = 3 };
+    enum { CEILING = 0xfff80000 };
     unsigned lock = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
     int kind = mutex->__data.__kind;
     if (kind & PRIORITY_PROTECT)
         lock &= ~(unsigned)CEILING;
     if (!lock || lock & OWNER_DIED)
         return true;
+    if (kind & ROBUST && has_ended(lock & OWNER))
+        return true; /* the kernel says so when that thread has gone, which who takes the lock waits for */
     bool answered = (kind & TYPE) == PTHREAD_MUTEX_RECURSIVE_NP || (kind & TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP;
     return answered && (uint32_t)mutex->__data.__owner == tid;
 }
@@ -181,7 +190,14 @@ void pt_explore_cancels(uint32_t slot)
 bool pt_explore_is_cancelled(void)
 {
     uint32_t slot = pt_explore_slot();
-    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled;
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled && !pt_run.slots[slot].cancel_off;
+}
+
+void pt_explore_cancel_state(bool off)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot != PT_EXPLORE_NO_SLOT)
+        pt_run.slots[slot].cancel_off = off;
 }
 
 bool pt_explore_arrives(const void *barrier, uint32_t count)
@@ -220,12 +236,36 @@ static bool is_ready(uint32_t slot)
     return pt_sys_poll(list, count, 0) != 0;
 }
 
+/* What a child may do something about: a signal, or an object that processes share. */
+static bool is_child_able(uint32_t slot)
+{
+    enum { SHARED = 128 }; /* of libc's mutexes and semaphores */
+    const struct semaphore {
+        uint64_t value;
+        int shared;
+    } *semaphore = (const void *)pt_run.next[slot].object;
+    switch ((enum pt_explore_kind)pt_run.next[slot].kind) {
+    case PT_EXPLORE_PAUSED:
+        return true;
+    case PT_EXPLORE_SEM_WAIT:
+        return semaphore->shared;
+    case PT_EXPLORE_LOCK:
+    case PT_EXPLORE_READ_LOCK:
+        if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
+            return ((const pthread_rwlock_t *)pt_run.next[slot].object)->__data.__shared;
+        return pt_run.slots[slot].what == PT_EXPLORE_IS_MUTEX &&
+               ((const pthread_mutex_t *)pt_run.next[slot].object)->__data.__kind & SHARED;
+    default:
+        return false;
+    }
+}
+
 bool pt_wait_is_outside(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
     unsigned count = 0;
-    if (next->kind == PT_EXPLORE_PAUSED) /* a child may send one */
-        return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
+    if (pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1 && is_child_able(slot))
+        return true;
     if (next->kind != PT_EXPLORE_DESCRIPTOR)
         return false;
     if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
@@ -241,8 +281,9 @@ bool pt_wait_is_outside(uint32_t slot)
 static bool is_cancelled(uint32_t slot)
 {
     enum pt_explore_kind kind = pt_run.next[slot].kind;
-    return pt_run.slots[slot].cancelled &&
-           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED ||
+    return pt_run.slots[slot].cancelled && !pt_run.slots[slot].cancel_off &&
+           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED || kind == PT_EXPLORE_SLEEP ||
+            kind == PT_EXPLORE_DESCRIPTOR || kind == PT_EXPLORE_JOIN ||
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 

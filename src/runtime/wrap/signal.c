@@ -281,6 +281,14 @@ static bool is_guarded(void)
     return guarded;
 }
 
+/* A thread may wait for its end in a loop of these. */
+PT_WRAP(void, pthread_testcancel, (void))
+{
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_YIELD});
+    PT_REAL(pthread_testcancel)();
+}
+
 PT_WRAP(int, pthread_cancel, (pthread_t thread))
 {
     is_guarded();

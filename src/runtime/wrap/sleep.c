@@ -1,6 +1,7 @@
 /* Sleeping and yielding: of interest for the event stream, and where threads are scheduled; and how much was left when
  * a signal ended the sleep. */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <threads.h>
 #include <time.h>
@@ -11,6 +12,10 @@
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
+#ifdef PT_RT_STATIC
+void __real_pthread_testcancel(void);
+#endif
+
 /* Where threads are scheduled: true, it has slept until then, or (*ret_left) a handler has ended that before. */
 static bool explored(uint64_t deadline, uint64_t *ret_left, const struct pt_site *site)
 {
@@ -19,6 +24,8 @@ static bool explored(uint64_t deadline, uint64_t *ret_left, const struct pt_site
         return false;
     uint32_t answer = pt_explore_point(&(struct pt_explore_op){
         .kind = PT_EXPLORE_SLEEP, .deadline = deadline, .interrupts = PT_EXPLORE_IS_ENDED, .site = site});
+    if (pt_explore_is_cancelled())
+        PT_REAL(pthread_testcancel)();
     if (answer == PT_EXPLORE_INTERRUPTED)
         *ret_left = pt_explore_left(deadline);
     return true;
