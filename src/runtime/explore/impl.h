@@ -51,6 +51,7 @@ struct pt_explore_slot {
     bool restarts;         /* of the handler: a call that it interrupts goes on */
     bool interrupted;      /* a handler has run since it began to wait for a signal */
     bool cancelled;        /* somebody cancels it: a wait in which that may happen is over */
+    bool waits_on;         /* it was taken to let time pass until a timer is over, and waits again */
     bool cancel_off;       /* it is not to be cancelled for now */
     bool released;         /* joined or detached */
     uint32_t answer;       /* of its point */

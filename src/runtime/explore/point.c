@@ -94,6 +94,10 @@ static bool is_for_itself(uint32_t slot)
         pt_flight_arrive(slot);
         return false;
     }
+    if (self->waits_on) {
+        self->waits_on = false;
+        return false;
+    }
     if (!self->signalled)
         return true;
     self->signalled = false;

@@ -398,9 +398,8 @@ static void consider(uint32_t slot, uint32_t *earliest)
     uint8_t out = pt_run.next[slot].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT;
     if (!can_give_up(slot))
         return;
-    /* what a timer does comes before what is later, and a signal on its way before the end of the wait: it may be
-     * interrupted by that */
-    bool late = pt_run.input->wishes & PT_EXPLORE_LATE || it->deadline > pt_run.timer_next || it->flight_count;
+    /* a signal on its way comes before the end of the wait, which it may end */
+    bool late = pt_run.input->wishes & PT_EXPLORE_LATE || it->flight_count;
     if (it->deadline && !late)
         enable(slot, out);
     else if (pt_run.next[slot].kind == PT_EXPLORE_WAKE && pt_run.result->spurious < pt_run.input->spurious)
@@ -464,7 +463,14 @@ void pt_wait_take(uint32_t slot)
     struct pt_explore_step *next = &pt_run.next[slot];
     if (it->signalled)
         return; /* it is to wait again */
-    if ((next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP) && pt_run.clock < it->deadline)
+    bool by_time = next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP;
+    if (by_time && pt_run.clock < it->deadline && pt_run.timer_next < it->deadline) {
+        if (pt_run.clock < pt_run.timer_next)
+            pt_run.clock = pt_run.timer_next; /* what a timer does comes first: it waits on */
+        it->waits_on = true;
+        return;
+    }
+    if (by_time && pt_run.clock < it->deadline)
         pt_run.clock = it->deadline;
     pt_run.result->time_outs += (next->flags & PT_EXPLORE_TIMED_OUT) != 0;
     pt_run.result->spurious += (next->flags & PT_EXPLORE_SPURIOUS) != 0;
