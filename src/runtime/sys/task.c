@@ -1,3 +1,7 @@
+/*
+ * Processes and tasks by system calls and what /proc says of them. Guarantee: no call touches errno, allocates, or is a
+ * cancellation point. Cost: a system call each; three and some text for what /proc says.
+ */
 #include "runtime/sys/task.h"
 
 #include <errno.h>
