@@ -39,13 +39,13 @@ static const struct {
      "pthread_mutex_getprioceiling pthread_mutex_init pthread_rwlock_destroy pthread_rwlock_init "
      "pthread_self pthread_setaffinity_np pthread_setattr_default_np pthread_setconcurrency "
      "pthread_setschedparam pthread_setschedprio pthread_spin_destroy pthread_spin_init "
-     "pthread_testcancel pthread_yield putchar putchar_unlocked raise rand random remainder remainderf "
+     "pthread_yield putchar putchar_unlocked raise rand random remainder remainderf "
      "remainderl rint rintf rintl round roundf roundl scalbn scalbnf scalbnl sched_get_priority_max "
      "sched_get_priority_min sched_getcpu sched_getscheduler sched_setaffinity sched_setparam "
      "sched_setscheduler sem_close sem_destroy sem_init sem_unlink semget setns sigaddset sigdelset "
      "sigemptyset sigfillset sigismember sin sinf sinh sinhf sinhl sinl socket sqrt sqrtf sqrtl srand "
      "srand48 srandom strerror sysconf tan tanf tanh tanhf tanhl tanl thrd_current thrd_equal thrd_yield "
-     "timerfd_create tolower toupper trunc truncf truncl tss_delete umask unshare "},
+     "tolower toupper trunc truncf truncl tss_delete umask unshare "},
     {PT_CF_CALL_READS,
      "__printf_chk __vprintf_chk access atof atoi atol bind chdir chmod clearerr creat fdopen feof ferror "
      "fileno fopen fseek fseeko ftell ftello getenv memcmp mkdir open open64 openat perror printf puts "

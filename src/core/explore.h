@@ -63,7 +63,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 2 };
+enum { PT_EXPLORE_VERSION = 3 };
 enum {
     PT_EXPLORE_THREADS = 256,
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
@@ -346,6 +346,7 @@ struct pt_explore_result {
     uint32_t lost_place;                 /* of the first */
     uint32_t fresh;                      /* places that became MET in this run */
     uint32_t time_outs, spurious, spins; /* how many there were */
+    uint32_t timers;                     /* that are set, and not over yet */
     uint64_t clock;                      /* virtual time at the end */
     uint32_t found;                      /* 1 << enum pt_found_check, or-ed: what the program's own checks found */
     uint32_t found_count;                /* how many different findings; the first have keys (core/finding_key.h) */

@@ -119,6 +119,11 @@ struct pt_explore_failure pt_explore_broken(uint32_t property)
     return make(PT_EXPLORE_FAILS_PROPERTY, (int)property, PT_EXPLORE_NO_SLOT, 0);
 }
 
+bool pt_explore_outcome_is_held(const struct pt_explore_outcome *outcome)
+{
+    return outcome->timed_out && (outcome->result.losses & PT_EXPLORE_ESCAPES || outcome->result.timers);
+}
+
 struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
                                              const struct pt_explore_expected *expected,
                                              const struct pt_explore_places *places)
@@ -127,8 +132,8 @@ struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *ou
     struct pt_explore_failure failure = {0};
     if (!pt_explore_outcome_counts(outcome))
         return failure;
-    if (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES)
-        return failure; /* it may be control that keeps it from going on */
+    if (pt_explore_outcome_is_held(outcome))
+        return failure;
     if (outcome->timed_out)
         return make(PT_EXPLORE_FAILS_TIMEOUT, 0, who_runs(outcome), 0);
     switch (outcome->result.end) {

@@ -39,6 +39,10 @@ void pt_explore_outcome_release(struct pt_explore_outcome *outcome);
 /* Everything of it. */
 void pt_explore_outcome_copy(const struct pt_explore_outcome *outcome, struct pt_explore_outcome *ret_copy);
 
+/* It did not end in time, and that may be because of how it is run: threads left control, or a timer was set whose time
+ * never came. */
+bool pt_explore_outcome_is_held(const struct pt_explore_outcome *outcome);
+
 /* Whether it is a result: it went to an end of its own, and is no repetition of another one. */
 static inline bool pt_explore_outcome_counts(const struct pt_explore_outcome *o)
 {

@@ -55,8 +55,8 @@ class Bench:
             self.built[key] = path
         return self.built[key]
 
-    def explore(self, program, *options, status=None, **more):
-        done = self.run("explore", "--json", *options, "--", program, status=status, **more)
+    def explore(self, program, *options, arguments=(), status=None, **more):
+        done = self.run("explore", "--json", *options, "--", program, *arguments, status=status, **more)
         try:
             answer = json.loads(done.stdout)
         except ValueError as error:
@@ -453,6 +453,63 @@ def test_json_same(bench):
     first = told()
     expect(first == told() and first == told("--jobs", "2"), "answers differ")
     expect(first != told("--seed", "2"), "another seed gives the same")
+
+
+# ---- right programs that wait for something ----
+
+def never_fails(bench, name, ways, strategies=("random", "pct", "exhaustive")):
+    """Nothing fails, and nothing is out of control."""
+    for way in ways:
+        for strategy in strategies:
+            answer = bench.explore(bench.program(name), "-n", "12", "--expect", "0", "--strategy", strategy, arguments=(way,))
+            expect(not failures(answer) and not answer["explore"]["losses"] and answer["explore"]["runs"], f"{way} {strategy}: {answer}")
+
+
+@test
+def test_timers(bench):
+    """Timers are on the virtual clock: hours cost nothing, and what is left of them is right."""
+    never_fails(bench, "timers", ("alarm", "left", "hours", "pause", "alone", "yield", "interval", "posix", "call", "file", "epoll", "sigwait", "late", "watchdog",
+                                  "sleep", "read"))
+
+
+@test
+def test_timers_replay(bench):
+    """The signal comes in the same step again."""
+    path = bench.folder / "timer.schedule"
+    answer = bench.explore(bench.program("timers"), "--expect", "0", "-n", "100", "--strategy", "random", "-o", path, arguments=("early",), status=1)
+    found, = failures(answer)
+    expect(found["failure"] == "status" and found["reproduced"], found)
+    for _ in range(5):
+        done = bench.run("replay", path, "--", bench.program("timers"), "early")
+        expect("diverged" not in done.stdout + done.stderr and done.returncode == 1, f"{done.returncode}: {done.stdout}{done.stderr}")
+
+
+@test
+def test_timers_stuck(bench):
+    """A timer that only ends the process helps nobody: threads that wait for each other are told as that."""
+    answer = bench.explore(bench.program("timers"), "--expect", "0", "-n", "5", "--strategy", "random", arguments=("stuck",), status=1)
+    expect(failures(answer)[0]["failure"] in ("stuck", "deadlock", "lost-wakeup"), failures(answer))
+
+
+@test
+def test_last_thread(bench):
+    """The process ends with its last thread, with status 0, after its functions for that."""
+    never_fails(bench, "last", ("joinable", "detached", "several"), ("random", "pct", "predict", "exhaustive"))
+    answer = bench.explore(bench.program("last"), "--expect", "0", "-n", "5", "--strategy", "random", arguments=("stuck",), status=1)
+    expect(failures(answer)[0]["failure"] in ("stuck", "lost-wakeup"), failures(answer))
+
+
+@test
+def test_cancelled(bench):
+    never_fails(bench, "cancelled", ("sleep", "read", "poll", "join", "test", "condition", "off", "robust"))
+
+
+@test
+def test_child_posts(bench):
+    """What a child does is outside: nobody is stuck, and that is said."""
+    answer = bench.explore(bench.program("cancelled"), "-n", "5", "--expect", "0", "--strategy", "random", arguments=("child",), status=0)
+    expect(not failures(answer) and answer["explore"]["losses"], answer)
+    expect(bench.explore(bench.program("cancelled"), "-n", "5", "--expect", "0", "--strategy", "exhaustive", arguments=("child",), status=3), "")
 
 
 # ---- the end ----

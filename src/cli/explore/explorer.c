@@ -167,7 +167,7 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     *at = 1;
     e->runs++;
     e->unfinished += outcome->result.end == PT_EXPLORE_LIMIT || outcome->result.end == PT_EXPLORE_FULL ||
-                     (outcome->timed_out && outcome->result.losses & PT_EXPLORE_ESCAPES);
+                     pt_explore_outcome_is_held(outcome);
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
     struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);

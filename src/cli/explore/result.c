@@ -73,7 +73,8 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
     else if (asked)
         *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
     else if (e->unfinished)
-        *ret_why = "some runs reached the limit of steps, or did not end after control was lost";
+        *ret_why =
+            "some runs reached the limit of steps, or did not end after control was lost or while a timer was set";
     return false;
 }
 
@@ -116,7 +117,9 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
         if (x->bounded)
             pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
                           pt_words_plural(x->preemptions));
-        pt_buf_printf(&text, "; every other one differs in the order of independent steps alone");
+        pt_buf_puts(&text, "; every other one differs in the order of independent steps alone. This is about what "
+                           "instrumented code does: state inside of libraries without instrumentation, and memory "
+                           "that inline assembly uses, are not part of it");
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
         if (x->fell_back && x->controlled)

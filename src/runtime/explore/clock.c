@@ -63,6 +63,11 @@ uint64_t pt_explore_after(uint64_t nanoseconds)
     return pt_run.clock + nanoseconds + !(pt_run.clock + nanoseconds);
 }
 
+uint64_t pt_explore_left(uint64_t deadline)
+{
+    return deadline > pt_run.clock ? deadline - pt_run.clock : 1;
+}
+
 uint64_t pt_explore_until(clockid_t clock, const struct timespec *limit)
 {
     uint64_t time = limit->tv_sec < 0 ? 0 : (uint64_t)limit->tv_sec * second + (uint64_t)limit->tv_nsec;

@@ -25,7 +25,16 @@ enum pt_explore_what {
     PT_EXPLORE_IS_MUTEX, /* pthread_mutex_t, mtx_t */
     PT_EXPLORE_IS_SPIN,
     PT_EXPLORE_IS_RWLOCK,
-    PT_EXPLORE_IS_POLL, /* a list for poll, of `other` entries */
+    PT_EXPLORE_IS_POLL,    /* a list for poll, of `other` entries */
+    PT_EXPLORE_IS_TIMER,   /* of a wait for a signal: for a timer */
+    PT_EXPLORE_IS_SIGNALS, /* likewise: for one of these to be pending (`other`) */
+};
+
+/* Whether a handler that runs while it waits ends the wait. */
+enum pt_explore_interrupts {
+    PT_EXPLORE_GOES_ON,
+    PT_EXPLORE_MAY_RESTART, /* not one with SA_RESTART */
+    PT_EXPLORE_IS_ENDED,
 };
 
 /* What a thread is about to do. */
@@ -35,12 +44,15 @@ struct pt_explore_op {
     const void *object, *other; /* as in struct pt_explore_step */
     size_t size;                /* of memory */
     const struct pt_site *site;
-    uint64_t deadline; /* virtual time until which it waits; 0: for ever */
+    uint64_t deadline;    /* virtual time until which it waits; 0: for ever */
+    const uint64_t *mask; /* signals that are blocked while it waits; NULL: as before */
+    enum pt_explore_interrupts interrupts;
 };
 
 /* The answer of a point: enum pt_explore_step_flag, or this: the calling thread is not under control. Then the caller
  * does what it would do otherwise. */
-#define PT_EXPLORE_FREE_TO_GO UINT32_MAX
+#define PT_EXPLORE_FREE_TO_GO  UINT32_MAX
+#define PT_EXPLORE_INTERRUPTED (UINT32_MAX - 2) /* or this: a handler has ended its wait */
 
 /* ---- the run ---- */
 
@@ -83,6 +95,8 @@ bool pt_explore_arrives(const void *barrier, uint32_t count);
 
 /* A descriptor of which all ends are this process's, as long as it does not fork. */
 void pt_explore_made(int fd);
+void pt_explore_closed(int fd);
+void pt_explore_copied(int from, int to);
 /* The process makes a copy of itself; and in that copy. */
 void pt_explore_forks(void);
 void pt_explore_forked(void);
@@ -94,11 +108,17 @@ void pt_explore_sent(uint32_t receiver);
 /* The calling thread waits until a handler has run; with `mask` (of the kernel's) meanwhile, as sigsuspend does. False:
  * it is not under control. */
 bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site);
-/* Signals may come from timers. */
+/* The calling thread waits until one of these signals is pending for it, or until `deadline`. False: it is not under
+ * control, or is cancelled there; then the caller does what it would do otherwise. */
+bool pt_explore_await_signals(uint64_t signals, uint64_t deadline, bool *ret_late, const struct pt_site *site);
+/* The program has set a handler. */
+void pt_explore_handles(void);
+/* Signals may come from timers of the kernel. */
 void pt_explore_outside(void);
 /* Somebody cancels this thread; and whether somebody cancels the caller. */
 void pt_explore_cancels(uint32_t slot);
 bool pt_explore_is_cancelled(void);
+void pt_explore_cancel_state(bool off); /* the caller is not to be cancelled for now */
 /* Around a call that may block in the kernel and is not played. */
 void pt_explore_away(const struct pt_site *site);
 void pt_explore_back(const struct pt_site *site);
@@ -112,11 +132,14 @@ void pt_explore_not_created(uint32_t slot);
 void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
 /* Nothing more of the program happens in it. */
 void pt_explore_end(void);
+/* The calling thread is the last of which the program has any more, and does not return there. */
+void pt_explore_last(void);
 /* The slot was joined, or nobody will: it may be used again. */
 void pt_explore_released(uint32_t slot);
 void pt_explore_named(uint32_t slot, const char *name);
 /* The calling thread's; PT_EXPLORE_NO_SLOT: it is not under control. */
 uint32_t pt_explore_slot(void);
+uint32_t pt_explore_slot_of_task(uint32_t tid); /* by its number in the kernel */
 
 /* ---- time ---- */
 
@@ -126,5 +149,40 @@ bool pt_explore_clock(clockid_t clock, struct timespec *to);
 /* The virtual time at which an absolute or relative time of a clock is over. Never 0. */
 uint64_t pt_explore_until(clockid_t clock, const struct timespec *limit);
 uint64_t pt_explore_after(uint64_t nanoseconds);
+uint64_t pt_explore_left(uint64_t deadline); /* until then; at least 1 */
+
+/* ---- timers ---- */
+
+enum pt_explore_timer_what {
+    PT_EXPLORE_TIMER_NOTHING, /* nobody is told */
+    PT_EXPLORE_TIMER_PROCESS, /* a signal to the process */
+    PT_EXPLORE_TIMER_THREAD,  /* to a thread */
+    PT_EXPLORE_TIMER_FILE,    /* of timerfd_create */
+    PT_EXPLORE_TIMER_CALL,    /* a thread waits for it */
+};
+struct pt_explore_timer_use {
+    enum pt_explore_timer_what what;
+    int signal, code, file;
+    uint32_t slot;
+    union sigval value;
+};
+struct pt_explore_timer_time {
+    uint64_t left, interval; /* nanoseconds; left 0: it is not set */
+};
+enum { PT_EXPLORE_ALARM = 0 }; /* alarm and setitimer have one for all */
+
+/* Makes one (`at` negative: any; else that, unless it is there). Negative: time is not virtual, or there are too many.
+ */
+int pt_explore_timer_new(int at, const struct pt_explore_timer_use *use);
+int pt_explore_timer_of_file(int fd); /* negative: none */
+void pt_explore_timer_delete(int timer);
+void pt_explore_timer_drop(int timer); /* the same of one that nobody has used */
+/* `deadline` is of the virtual clock; 0: it is not set any more. */
+void pt_explore_timer_set(int timer, uint64_t deadline, uint64_t interval, struct pt_explore_timer_time *before);
+void pt_explore_timer_get(int timer, struct pt_explore_timer_time *to);
+int pt_explore_timer_overrun(int timer);
+void pt_explore_timer_read(int fd); /* what a timer's file had was read */
+/* The caller, a thread that is there for it, waits until it is over. False: it was deleted. */
+bool pt_explore_timer_await(int timer, const struct pt_site *site);
 
 #endif

@@ -11,13 +11,27 @@
 #include "runtime/explore/explore.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_EXPLORE_READS = 32, PT_EXPLORE_FLIGHT = 4 };
+enum { PT_EXPLORE_READS = 32, PT_EXPLORE_FLIGHT = 4, PT_EXPLORE_TIMERS = 64 };
 
 /* A signal on its way to a thread. */
 struct pt_explore_flight {
-    int signal;
+    int signal, code;
     bool has_value;
+    bool to_process; /* any thread may have it */
     union sigval value;
+};
+
+/* A timer of the program's, on the virtual clock. */
+struct pt_explore_timer {
+    bool used, deleted;
+    enum pt_explore_timer_what what;
+    int signal, code, file;
+    uint32_t slot;
+    union sigval value;
+    uint64_t deadline; /* 0: it is not set */
+    uint64_t interval; /* 0: it is over once */
+    uint64_t expired;  /* and nobody has been told: of a file, how often */
+    uint32_t overrun;  /* how often more it was over the last time */
 };
 
 struct pt_explore_slot {
@@ -31,13 +45,19 @@ struct pt_explore_slot {
     bool signalled; /* a handler of a signal is to run: it can go on for that, whatever it waits for */
     struct pt_explore_flight flight[PT_EXPLORE_FLIGHT]; /* oldest first */
     uint32_t flight_count;
-    bool handles;        /* it was taken to handle the first of them */
-    bool interrupted;    /* a handler has run since it began to wait for a signal */
-    bool cancelled;      /* somebody cancels it: a wait in which that may happen is over */
-    bool released;       /* joined or detached */
-    uint32_t answer;     /* of its point */
-    uint64_t yielded_at; /* the step before which it yielded: until another thread has taken one */
-    uint32_t quiet;      /* accesses since its last point */
+    bool handles;          /* it was taken to handle the first of them */
+    uint64_t pending_seen; /* 1 + the signal_news at which no signal was pending that it waits for */
+    bool held;             /* it could not go on when it was taken for a handler */
+    bool restarts;         /* of the handler: a call that it interrupts goes on */
+    bool interrupted;      /* a handler has run since it began to wait for a signal */
+    bool cancelled;        /* somebody cancels it: a wait in which that may happen is over */
+    bool waits_on;         /* it was taken to let time pass until a timer is over, and waits again */
+    bool cancel_off;       /* it is not to be cancelled for now */
+    bool released;         /* joined or detached */
+    uint32_t answer;       /* of its point */
+    uint64_t yielded_at;   /* the step before which it yielded: until another thread has taken one */
+    uint32_t quiet;        /* accesses since its last point */
+    uint32_t quiets;       /* how often there were too many, one after the other */
     /* spinning: reads since its last write */
     uint64_t reads[PT_EXPLORE_READS];
     uint32_t read_count, repeats, loop_at; /* loop_at: the read that is repeated */
@@ -71,17 +91,23 @@ struct pt_explore_run {
     uint32_t away;          /* in the kernel without the turn */
     uint32_t watcher;       /* 1 + slot of the waiting thread that looks now and then; 0: none */
     _Atomic uint32_t holds; /* threads that wait inside of the runtime, with the turn or without */
+    bool handled;           /* the program has handlers */
     bool outside;           /* timers may send signals: nobody is ever stuck */
     bool several;           /* there is another thread that was not joined */
     uint32_t leaving;       /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
     uint64_t in_row; /* steps that `current` has taken, one after the other */
     uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
+    bool slept;      /* one of these was a sleep */
     uint64_t idled;  /* the same, whoever could */
     uint64_t clock, clock_began;
     uint64_t clock_reads, clock_read_in; /* how often it was read in this stretch */
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
     uint32_t token_count;
+    struct pt_explore_timer timers[PT_EXPLORE_TIMERS];
+    uint64_t timer_next;        /* when the next is over; UINT64_MAX: never */
+    uint64_t signal_news;       /* counts what may make a signal pending */
+    uint64_t alarm_lent;        /* how long the timer of alarm had left when the kernel got it; 0: it has not */
     struct pt_explore_set used; /* slots of threads that have not ended */
     struct pt_explore_set enabled, yields, chosen, signals, bound;
     struct pt_explore_picker picker;
@@ -101,6 +127,9 @@ uint32_t pt_wait_owner(uint32_t slot);
 /* It was taken: what it takes with it, and the time that has passed. */
 void pt_wait_take(uint32_t slot);
 void pt_wait_start(void);
+
+/* descriptor.c: nothing outside of the process makes it ready; `depth` of epolls that watch it */
+bool pt_file_is_own(int fd, unsigned depth);
 
 /* turn.c: the lock is held. Who goes next, and it may. */
 void pt_turn_decide(void);
@@ -140,13 +169,33 @@ _Noreturn void pt_end(enum pt_explore_end why);
 /* clock.c */
 void pt_explore_clock_start(void);
 
+/* timer.c: those that are over, with the lock held, before who can go on is looked at */
+void pt_timer_start(void);
+void pt_timer_expire(void);
+/* Nobody goes on: time passes until the next that can help. False: there is none. */
+bool pt_timer_jump(void);
+/* So much time has passed while nobody could go on. */
+void pt_timer_pass(uint64_t nanoseconds);
+/* The caller goes to the kernel without the turn, which may have to interrupt it; and it is back. */
+void pt_timer_lend(void);
+void pt_timer_take_back(void);
+bool pt_wait_timer(uint32_t timer);
+
 /* signal.c: the first signal on its way to the caller comes now. */
 void pt_flight_arrive(uint32_t slot);
+/* The first thread that lets the signal through, of those that have not ended; PT_EXPLORE_NO_SLOT: none does. */
+uint32_t pt_flight_receiver(int signal);
+/* One is on its way to this thread; NO_SLOT: all block it, and it is left to the kernel. */
+void pt_flight_put(uint32_t slot, const struct pt_explore_flight *flight);
+/* The slot's thread ends: what others may have is theirs. */
+void pt_flight_leave(uint32_t slot);
 /* All that are on their way to a thread, by whoever calls: the kernel may take a while. */
 void pt_flight_flush(uint32_t slot);
 
 /* thread.c */
 void pt_explore_thread_start(void);
+/* Whether there are scheduling points: with other threads, or timers that may be over. */
+void pt_explore_settle(void);
 void pt_announce(uint32_t slot, const struct pt_explore_op *op);
 
 /* stop.c: by the thread that has the turn for a step, before it does it: perhaps a debugger is to stop here. */

@@ -66,6 +66,8 @@ static void begin_step(uint32_t slot, const struct pt_explore_op *op)
     result->values = pt_mix64(result->values * 31 + (key ^ pt_mix64(value + step->kind)));
     pt_explore_spin_note(slot, step, value);
     pt_run.slots[slot].quiet = 0;
+    if (step->kind != PT_EXPLORE_YIELD)
+        pt_run.slots[slot].quiets = 0;
     pt_explore_stop_here();
 }
 
@@ -79,10 +81,14 @@ static bool is_for_itself(uint32_t slot)
         pt_flight_arrive(slot);
         return false;
     }
+    if (self->waits_on) {
+        self->waits_on = false;
+        return false;
+    }
     if (!self->signalled)
         return true;
     self->signalled = false;
-    self->interrupted = true;
+    self->interrupted = self->restarts = true;
     if (pt_run.input->wishes & PT_EXPLORE_LOGS && number <= pt_run.file->steps_max) {
         pt_run.steps[number - 1].kind = PT_EXPLORE_HANDLE;
         pt_run.steps[number - 1].object = slot;
@@ -130,7 +136,37 @@ static bool goes_on_alone(uint32_t slot, const struct pt_explore_op *op)
     return can;
 }
 
-/* Inside of the runtime, so that handlers of signals run when the thread has its turn. */
+/* A handler has run: whether that ends the wait. A sleep it ends at once; another wait if the thread could not go on
+ * when it was taken for it. */
+static bool is_ended(uint32_t slot, const struct pt_explore_op *op)
+{
+    struct pt_explore_slot *self = &pt_run.slots[slot];
+    bool ends = op->interrupts == PT_EXPLORE_IS_ENDED || (op->interrupts == PT_EXPLORE_MAY_RESTART && !self->restarts);
+    bool struck = self->interrupted && (op->kind == PT_EXPLORE_SLEEP || self->held);
+    if (op->kind != PT_EXPLORE_PAUSED)
+        self->interrupted = false;
+    return ends && struck;
+}
+
+/* Inside of the runtime, which it leaves. */
+static uint32_t wait_through(uint32_t slot, const struct pt_explore_op *op)
+{
+    struct pt_shadow_self *self = pt_self;
+    for (;;) {
+        uint32_t answer = wait_for_turn(slot, op);
+        if (self)
+            pt_leave(self); /* handlers run here */
+        if (answer != PT_EXPLORE_AGAIN)
+            return answer;
+        if (is_ended(slot, op))
+            return PT_EXPLORE_INTERRUPTED;
+        if (self)
+            pt_enter(self);
+    }
+}
+
+/* Inside of the runtime, so that handlers of signals run when the thread has its turn. A wait that a handler may end is
+ * two steps: one that runs before the first does not. */
 uint32_t pt_explore_point(const struct pt_explore_op *op)
 {
     uint32_t slot = pt_explore_slot();
@@ -141,14 +177,18 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
         return 0;
     if (op->kind == PT_EXPLORE_LOCK && op->what == PT_EXPLORE_IS_RWLOCK && pt_wait_prefers_writers(op->object))
         pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_ASK, .object = op->object, .site = op->site});
-    uint32_t answer;
-    do {
-        if (self)
-            pt_enter(self);
-        answer = wait_for_turn(slot, op);
-        if (self)
-            pt_leave(self); /* handlers run here */
-    } while (answer == PT_EXPLORE_AGAIN);
+    if (op->interrupts != PT_EXPLORE_GOES_ON && op->kind != PT_EXPLORE_SLEEP && !op->mask && pt_run.handled)
+        pt_explore_point(&(struct pt_explore_op){
+            .kind = PT_EXPLORE_PAUSE, .object = (const void *)(uintptr_t)slot, .site = op->site});
+    uint64_t before = 0;
+    bool masks = op->mask && self;
+    if (self)
+        pt_enter(self);
+    if (masks) /* what it lets through is noticed in the same step in which the thread begins to wait */
+        before = pt_sys_swap_signal_mask(*op->mask);
+    uint32_t answer = wait_through(slot, op);
+    if (masks)
+        pt_sys_swap_signal_mask(before);
     return answer;
 }
 
@@ -172,11 +212,16 @@ static bool is_ruled(void)
     return pt_run.several && pt_explore_slot() != PT_EXPLORE_NO_SLOT && pt_self && !pt_self->busy;
 }
 
+/* Time passes about as it does for them; more and more where the thread goes on like that: it may wait for a timer. */
 static void count_quiet(const struct pt_site *site)
 {
-    uint32_t slot = pt_explore_slot();
-    if (++pt_run.slots[slot].quiet >= QUIET)
-        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_YIELD, .site = site});
+    enum { QUIET_NS = 1000 * 1000, EACH = 8, MOST = 8 };
+    struct pt_explore_slot *self = &pt_run.slots[pt_explore_slot()];
+    if (++self->quiet < QUIET)
+        return;
+    uint32_t times = self->quiets++ / EACH;
+    pt_run.clock += (uint64_t)QUIET_NS << (times < MOST ? times : MOST);
+    pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_YIELD, .site = site});
 }
 
 void pt_explore_access(const void *address, size_t size, unsigned kind, const struct pt_site *site)
@@ -213,30 +258,37 @@ void pt_explore_allocated(const void *memory, size_t size)
 
 /* ---- waiting for signals ---- */
 
-/* Signals that the mask lets through, if one is given, are noticed in the same step in which the thread begins to wait.
- * Without one a handler may run right before that, and the thread waits for another signal. */
+/* With a mask it is one step. Without one a handler may run right before the thread begins to wait, and it waits for
+ * another signal. */
 bool pt_explore_pause(const uint64_t *mask, const struct pt_site *site)
 {
-    uint32_t slot = pt_explore_slot(), answer;
-    struct pt_shadow_self *self = pt_self;
+    uint32_t slot = pt_explore_slot();
     struct pt_explore_op op = {.kind = PT_EXPLORE_PAUSE, .object = (void *)(uintptr_t)slot, .site = site};
-    if (slot == PT_EXPLORE_NO_SLOT || !self)
+    if (slot == PT_EXPLORE_NO_SLOT || !pt_self)
         return false;
     if (!mask)
         pt_explore_point(&op);
     op.kind = PT_EXPLORE_PAUSED;
+    op.mask = mask;
     pt_run.slots[slot].interrupted = false;
-    pt_enter(self);
-    uint64_t before = mask ? pt_sys_swap_signal_mask(*mask) : 0;
-    do {
-        answer = wait_for_turn(slot, &op);
-        pt_leave(self); /* handlers run here */
-        if (answer == PT_EXPLORE_AGAIN)
-            pt_enter(self);
-    } while (answer == PT_EXPLORE_AGAIN);
-    if (mask)
-        pt_sys_swap_signal_mask(before);
+    pt_explore_point(&op);
     return true;
+}
+
+bool pt_explore_await_signals(uint64_t signals, uint64_t deadline, bool *ret_late, const struct pt_site *site)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot == PT_EXPLORE_NO_SLOT)
+        return false;
+    pt_run.slots[slot].pending_seen = 0;
+    uint32_t answer = pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_PAUSED,
+                                                               .what = PT_EXPLORE_IS_SIGNALS,
+                                                               .object = (const void *)(uintptr_t)slot,
+                                                               .other = (const void *)(uintptr_t)signals,
+                                                               .deadline = deadline,
+                                                               .site = site});
+    *ret_late = answer & PT_EXPLORE_TIMED_OUT;
+    return answer != PT_EXPLORE_FREE_TO_GO && !pt_run.slots[slot].cancelled;
 }
 
 /* ---- calls that are not played ---- */
@@ -253,6 +305,7 @@ void pt_explore_away(const struct pt_site *site)
     pt_run.threads[slot].state = PT_EXPLORE_AWAY;
     pt_run.slots[slot].state = PT_EXPLORE_AWAY;
     pt_run.away++;
+    pt_timer_lend();
     if (pt_run.turn != slot) {
         pt_spin_unlock(&pt_run.lock);
         return;
@@ -267,5 +320,8 @@ void pt_explore_back(const struct pt_site *site)
     if (slot == PT_EXPLORE_NO_SLOT || pt_run.slots[slot].state != PT_EXPLORE_AWAY)
         return;
     pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, site);
+    pt_spin_lock(&pt_run.lock);
+    pt_timer_take_back();
+    pt_spin_unlock(&pt_run.lock);
     pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_FOREIGN, .site = site});
 }

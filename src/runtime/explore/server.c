@@ -93,6 +93,7 @@ static void begin_run(void)
     pt_run.writes = pt_run.unlocks = pt_run.spun = pt_run.idled = 0;
     pt_run.used = (struct pt_explore_set){0};
     pt_explore_clock_start();
+    pt_timer_start();
     pt_wait_start();
     pt_explore_thread_start();
 }
@@ -189,7 +190,7 @@ static void run_body(void (*body)(void *), void *context, uint32_t done, uint32_
     pt_run.result->body_runs = done + 1;
     pt_run.result->body_distinct = distinct;
     body(context);
-    if (pt_run.several)
+    if (pt_run.unjoined > 1)
         pt_sys_exit(0); /* threads that it has left behind cannot be begun anew */
     count_distinct();
 }

@@ -33,9 +33,12 @@ static void become_several(void)
     pt_runtime_activate(PT_ACTIVE_EXPLORES);
 }
 
-static void count_out(void)
+void pt_explore_settle(void)
 {
-    if (--pt_run.unjoined > 1)
+    bool wanted = pt_run.unjoined > 1 || pt_run.timer_next != UINT64_MAX;
+    if (wanted && !pt_run.several)
+        become_several();
+    if (wanted || !pt_run.several)
         return;
     pt_run.several = false;
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) /* it has no scheduling points any more */
@@ -43,6 +46,12 @@ static void count_out(void)
             pt_flight_flush(slot);
     pt_runtime_deactivate(PT_ACTIVE_EXPLORES);
     pt_shared_reset();
+}
+
+static void count_out(void)
+{
+    pt_run.unjoined--;
+    pt_explore_settle();
 }
 
 /* ---- slots ---- */
@@ -153,6 +162,7 @@ void pt_explore_end(void)
     own_slot = 0;
     pt_spin_lock(&pt_run.lock);
     mark_ended(slot);
+    pt_flight_leave(slot);
     if (pt_run.slots[slot].released)
         count_out();
     if (pt_run.turn != slot) { /* it was taken for asleep, and somebody else runs */
@@ -162,6 +172,16 @@ void pt_explore_end(void)
     pt_run.leaving = pt_run.slots[slot].tid;
     pt_turn_decide();
     pt_turn_give();
+}
+
+/* Others that the program has no more of may still be about to take their last step: it is theirs before libc ends the
+ * process, which it does in the thread that it sees end last. */
+void pt_explore_last(void)
+{
+    uint32_t own = pt_explore_slot();
+    for (uint32_t slot = 0; slot < pt_run.slot_count && own != PT_EXPLORE_NO_SLOT; slot++)
+        if (slot != own && pt_explore_has(&pt_run.used, slot))
+            pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_JOIN, .object = (const void *)(uintptr_t)slot});
 }
 
 void pt_explore_released(uint32_t slot)

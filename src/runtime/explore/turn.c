@@ -84,23 +84,39 @@ static bool is_anyone_asleep(void)
     return false;
 }
 
+/* They may wait for a timer: its time comes. One of the kernel's needs real time. */
+static void spin_on(uint32_t limit)
+{
+    enum { FEW = 10, PAUSE_NS = 1000 * 1000 };
+    if (pt_timer_jump()) {
+        pt_run.spun = 0;
+        return;
+    }
+    if (!pt_run.outside)
+        pt_end(PT_EXPLORE_LIVELOCK);
+    pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, NULL);
+    pt_sys_sleep(PAUSE_NS);
+    pt_run.spun = limit > FEW ? limit - FEW : 0;
+}
+
 /* Threads that only spin while nobody else can go on are stuck in the end. Those that spin while whoever could end that
  * is in the sleep set never get on in this run: what comes after one of these was explored, and turns of a loop that
  * have no effect make no other order. Some more turns are made, to see whether the loop ends by itself; many, where
  * nothing but yielding is seen of it. */
 static void count_spins(uint32_t slot)
 {
-    enum { ENOUGH = 30 };
+    enum { ENOUGH = 30, SLEEPS = 40 }; /* a loop that sleeps may do so a number of times, and give up */
     uint32_t limit = pt_run.input->spin_limit ? pt_run.input->spin_limit : 10000;
     bool idle = is_idle(slot);
+    pt_run.slept = (pt_run.slept && pt_run.spun) || pt_run.next[slot].kind == PT_EXPLORE_SLEEP;
     pt_run.result->spins += idle;
     pt_run.idled = idle ? pt_run.idled + 1 : 0;
     if (pt_run.idled > (pt_explore_spins(slot) ? ENOUGH : limit) && !pt_run.picker.forced && is_anyone_asleep())
         pt_end(PT_EXPLORE_REDUNDANT);
     if (idle ? can_anyone_else() : pt_explore_kind_writes(pt_run.next[slot].kind))
         pt_run.spun = 0;
-    else if (idle && ++pt_run.spun > limit)
-        pt_end(PT_EXPLORE_LIVELOCK);
+    else if (idle && ++pt_run.spun > limit * (pt_run.slept ? SLEEPS : 1))
+        spin_on(limit);
 }
 
 static void count_writes(enum pt_explore_kind kind)
@@ -140,6 +156,7 @@ static void commit(uint32_t who)
     next->flags |= pt_run.picker.forced ? PT_EXPLORE_FORCED : 0;
     write_stretch(who);
     write_step(slot);
+    pt_run.signal_news += handles || next->kind == PT_EXPLORE_SEND;
     count_writes(handles ? PT_EXPLORE_HANDLE : next->kind);
     pt_run.clock += pt_run.input->clock_step ? pt_run.input->clock_step : 1000;
     pt_run.result->clock = pt_run.clock;
@@ -164,10 +181,21 @@ static bool is_awaited(void)
     return false;
 }
 
+/* Nobody can go on: one that is over may change that. Where something outside may, too, time is not made to pass. */
+static bool wait_for_timers(void)
+{
+    enum { MOST = 1000 }; /* of timers that come again and again, and nobody takes notice of */
+    for (unsigned i = 0; i < MOST && !is_awaited() && pt_timer_jump(); i++)
+        if (pt_wait_look())
+            return true;
+    return false;
+}
+
 /* With the lock held. Nobody: the turn is given up, and who comes back, or finds its descriptor ready, decides. */
 void pt_turn_decide(void)
 {
-    if (!pt_wait_look()) {
+    pt_timer_expire();
+    if (!pt_wait_look() && !wait_for_timers()) {
         if (!is_awaited())
             pt_end(PT_EXPLORE_STUCK);
         pt_run.turn = PT_EXPLORE_NO_SLOT;
@@ -237,6 +265,8 @@ static void look_again(uint64_t *seen, uint32_t *looks)
     uint32_t before = pt_run.turn;
     uint64_t step = pt_run.result->step_count;
     if (before == PT_EXPLORE_NO_SLOT) {
+        pt_timer_pass(OUTSIDE_NS);
+        pt_run.signal_news++; /* from outside */
         pt_turn_decide();
         if (pt_run.turn != PT_EXPLORE_NO_SLOT)
             pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, NULL);

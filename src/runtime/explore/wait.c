@@ -16,6 +16,7 @@
 
 #include "runtime/explore/impl.h"
 #include "runtime/sys/sys.h"
+#include "runtime/sys/task.h"
 
 static int spin_free; /* what an unlocked spin lock holds */
 
@@ -28,17 +29,26 @@ void pt_wait_start(void)
 
 /* ---- objects of libc ---- */
 
+static bool has_ended(uint32_t tid)
+{
+    uint32_t slot = pt_explore_slot_of_task(tid);
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].state == PT_EXPLORE_ENDED;
+}
+
 /* The owner is in the low bits of a lock that the kernel knows, else 1 or 2; above it a ceiling of priorities, which
  * stays when nobody has it, or that the owner has died, of which the next one is told. */
 static bool mutex_lets(const pthread_mutex_t *mutex, uint32_t tid)
 {
-    enum { OWNER_DIED = 0x40000000, PRIORITY_PROTECT = 64, CEILING = 0xfff80000, TYPE = 3 };
+    enum { OWNER_DIED = 0x40000000, OWNER = 0x3fffffff, ROBUST = 16, PRIORITY_PROTECT = 64, TYPE = 3 };
+    enum { CEILING = 0xfff80000 };
     unsigned lock = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
     int kind = mutex->__data.__kind;
     if (kind & PRIORITY_PROTECT)
         lock &= ~(unsigned)CEILING;
     if (!lock || lock & OWNER_DIED)
         return true;
+    if (kind & ROBUST && has_ended(lock & OWNER))
+        return true; /* the kernel says so when that thread has gone, which who takes the lock waits for */
     bool answered = (kind & TYPE) == PTHREAD_MUTEX_RECURSIVE_NP || (kind & TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP;
     return answered && (uint32_t)mutex->__data.__owner == tid;
 }
@@ -180,7 +190,14 @@ void pt_explore_cancels(uint32_t slot)
 bool pt_explore_is_cancelled(void)
 {
     uint32_t slot = pt_explore_slot();
-    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled;
+    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].cancelled && !pt_run.slots[slot].cancel_off;
+}
+
+void pt_explore_cancel_state(bool off)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot != PT_EXPLORE_NO_SLOT)
+        pt_run.slots[slot].cancel_off = off;
 }
 
 bool pt_explore_arrives(const void *barrier, uint32_t count)
@@ -199,21 +216,6 @@ bool pt_explore_arrives(const void *barrier, uint32_t count)
 }
 
 /* ---- looking ---- */
-
-enum { OWN = 1024 };
-static uint64_t own_files[OWN / 64]; /* descriptors whose other ends are this process's, too */
-
-void pt_explore_made(int fd)
-{
-    if (fd >= 0 && fd < OWN)
-        own_files[fd / 64] |= UINT64_C(1) << fd % 64;
-}
-
-static bool is_own(int fd)
-{
-    return fd >= 0 && fd < OWN && own_files[fd / 64] >> fd % 64 & 1 &&
-           !(pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1);
-}
 
 static struct pollfd *list_of(uint32_t slot, unsigned *ret_count)
 {
@@ -234,19 +236,43 @@ static bool is_ready(uint32_t slot)
     return pt_sys_poll(list, count, 0) != 0;
 }
 
+/* What a child may do something about: a signal, or an object that processes share. */
+static bool is_child_able(uint32_t slot)
+{
+    enum { SHARED = 128 }; /* of libc's mutexes and semaphores */
+    const struct semaphore {
+        uint64_t value;
+        int shared;
+    } *semaphore = (const void *)pt_run.next[slot].object;
+    switch ((enum pt_explore_kind)pt_run.next[slot].kind) {
+    case PT_EXPLORE_PAUSED:
+        return true;
+    case PT_EXPLORE_SEM_WAIT:
+        return semaphore->shared;
+    case PT_EXPLORE_LOCK:
+    case PT_EXPLORE_READ_LOCK:
+        if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
+            return ((const pthread_rwlock_t *)pt_run.next[slot].object)->__data.__shared;
+        return pt_run.slots[slot].what == PT_EXPLORE_IS_MUTEX &&
+               ((const pthread_mutex_t *)pt_run.next[slot].object)->__data.__kind & SHARED;
+    default:
+        return false;
+    }
+}
+
 bool pt_wait_is_outside(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
     unsigned count = 0;
-    if (next->kind == PT_EXPLORE_PAUSED) /* a child may send one */
-        return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
+    if (pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1 && is_child_able(slot))
+        return true;
     if (next->kind != PT_EXPLORE_DESCRIPTOR)
         return false;
     if (pt_run.slots[slot].what != PT_EXPLORE_IS_POLL)
-        return !is_own((int)next->object);
+        return !pt_file_is_own((int)next->object, 0);
     const struct pollfd *list = list_of(slot, &count);
     for (unsigned i = 0; i < count; i++)
-        if (list[i].fd >= 0 && !is_own(list[i].fd))
+        if (list[i].fd >= 0 && !pt_file_is_own(list[i].fd, 0))
             return true;
     return false;
 }
@@ -255,8 +281,9 @@ bool pt_wait_is_outside(uint32_t slot)
 static bool is_cancelled(uint32_t slot)
 {
     enum pt_explore_kind kind = pt_run.next[slot].kind;
-    return pt_run.slots[slot].cancelled &&
-           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED ||
+    return pt_run.slots[slot].cancelled && !pt_run.slots[slot].cancel_off &&
+           (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED || kind == PT_EXPLORE_SLEEP ||
+            kind == PT_EXPLORE_DESCRIPTOR || kind == PT_EXPLORE_JOIN ||
             (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
@@ -278,6 +305,32 @@ static bool is_behind_writer(uint32_t slot, const void *object)
             pt_run.next[other].kind == PT_EXPLORE_LOCK && pt_run.next[other].object == (uintptr_t)object)
             return true;
     return false;
+}
+
+/* Of a signal that is pending nobody is told: who may have one is looked at when there is news of signals. */
+static bool is_pending(uint32_t slot, uint64_t signals)
+{
+    struct pt_explore_slot *it = &pt_run.slots[slot];
+    uint64_t blocked, pending = 0;
+    if (it->pending_seen == pt_run.signal_news + 1)
+        return false;
+    (void)pt_task_signals(it->tid, &blocked, &pending);
+    bool there = (pending & signals) != 0;
+    it->pending_seen = there ? 0 : pt_run.signal_news + 1;
+    return there;
+}
+
+static bool is_signalled(uint32_t slot)
+{
+    const struct pt_explore_slot *it = &pt_run.slots[slot];
+    switch (it->what) {
+    case PT_EXPLORE_IS_TIMER:
+        return pt_wait_timer((uint32_t)pt_run.next[slot].other);
+    case PT_EXPLORE_IS_SIGNALS:
+        return is_pending(slot, pt_run.next[slot].other);
+    default:
+        return it->interrupted;
+    }
 }
 
 /* It has what it waits for. */
@@ -306,7 +359,7 @@ static bool has_all(uint32_t slot)
     case PT_EXPLORE_DESCRIPTOR:
         return is_ready(slot);
     case PT_EXPLORE_PAUSED:
-        return it->interrupted;
+        return is_signalled(slot);
     case PT_EXPLORE_SLEEP:
         return pt_run.clock >= it->deadline;
     default:
@@ -345,7 +398,9 @@ static void consider(uint32_t slot, uint32_t *earliest)
     uint8_t out = pt_run.next[slot].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT;
     if (!can_give_up(slot))
         return;
-    if (it->deadline && !(pt_run.input->wishes & PT_EXPLORE_LATE))
+    /* a signal on its way comes before the end of the wait, which it may end */
+    bool late = pt_run.input->wishes & PT_EXPLORE_LATE || it->flight_count;
+    if (it->deadline && !late)
         enable(slot, out);
     else if (pt_run.next[slot].kind == PT_EXPLORE_WAKE && pt_run.result->spurious < pt_run.input->spurious)
         enable(slot, PT_EXPLORE_SPURIOUS);
@@ -363,19 +418,39 @@ static void consider_signal(uint32_t slot)
     pt_explore_add(&pt_run.bound, slot);
 }
 
-bool pt_wait_look(void)
+/* Fills the sets; returns who waits for the earliest time of those for whom that has not come. */
+static uint32_t look(void)
 {
     uint32_t earliest = PT_EXPLORE_NO_SLOT;
     pt_run.enabled = pt_run.yields = pt_run.chosen = pt_run.signals = pt_run.bound = (struct pt_explore_set){0};
     for (uint32_t slot = 0; slot < pt_run.slot_count; slot++) {
         if (!pt_explore_has(&pt_run.used, slot) || pt_run.slots[slot].state != PT_EXPLORE_READY)
             continue;
-        if (pt_run.slots[slot].signalled || is_cancelled(slot) || has_all(slot))
+        bool has = has_all(slot), signalled = pt_run.slots[slot].signalled;
+        pt_run.slots[slot].held = !has;
+        if (signalled || has || is_cancelled(slot))
             enable(slot, 0);
         else
             consider(slot, &earliest);
         if (pt_run.slots[slot].flight_count)
             consider_signal(slot);
+    }
+    return earliest;
+}
+
+/* Timers that are over before the earliest time that a thread waits for come first; not without end, where they come
+ * again and again and nobody takes notice. */
+bool pt_wait_look(void)
+{
+    enum { MOST = 1000 };
+    uint32_t earliest = look();
+    for (unsigned i = 0; i < MOST && pt_explore_is_empty(&pt_run.enabled) && earliest != PT_EXPLORE_NO_SLOT &&
+                         pt_run.timer_next < pt_run.slots[earliest].deadline;
+         i++) {
+        if (pt_run.clock < pt_run.timer_next)
+            pt_run.clock = pt_run.timer_next;
+        pt_timer_expire();
+        earliest = look();
     }
     if (pt_explore_is_empty(&pt_run.enabled) && earliest != PT_EXPLORE_NO_SLOT)
         enable(earliest, pt_run.next[earliest].kind == PT_EXPLORE_SLEEP ? 0 : PT_EXPLORE_TIMED_OUT);
@@ -388,7 +463,14 @@ void pt_wait_take(uint32_t slot)
     struct pt_explore_step *next = &pt_run.next[slot];
     if (it->signalled)
         return; /* it is to wait again */
-    if ((next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP) && pt_run.clock < it->deadline)
+    bool by_time = next->flags & PT_EXPLORE_TIMED_OUT || next->kind == PT_EXPLORE_SLEEP;
+    if (by_time && pt_run.clock < it->deadline && pt_run.timer_next < it->deadline) {
+        if (pt_run.clock < pt_run.timer_next)
+            pt_run.clock = pt_run.timer_next; /* what a timer does comes first: it waits on */
+        it->waits_on = true;
+        return;
+    }
+    if (by_time && pt_run.clock < it->deadline)
         pt_run.clock = it->deadline;
     pt_run.result->time_outs += (next->flags & PT_EXPLORE_TIMED_OUT) != 0;
     pt_run.result->spurious += (next->flags & PT_EXPLORE_SPURIOUS) != 0;
@@ -402,7 +484,7 @@ void pt_wait_take(uint32_t slot)
 
 /* ---- for reports ---- */
 
-static uint32_t slot_of_task(uint32_t tid)
+uint32_t pt_explore_slot_of_task(uint32_t tid)
 {
     for (uint32_t slot = 0; tid && slot < pt_run.slot_count; slot++)
         if (pt_run.slots[slot].tid == tid)
@@ -421,13 +503,13 @@ uint32_t pt_wait_owner(uint32_t slot)
     case PT_EXPLORE_LOCK:
     case PT_EXPLORE_READ_LOCK:
         if (mutex)
-            return slot_of_task((uint32_t)((const pthread_mutex_t *)object)->__data.__owner);
+            return pt_explore_slot_of_task((uint32_t)((const pthread_mutex_t *)object)->__data.__owner);
         if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
-            return slot_of_task((uint32_t)((const pthread_rwlock_t *)object)->__data.__cur_writer);
+            return pt_explore_slot_of_task((uint32_t)((const pthread_rwlock_t *)object)->__data.__cur_writer);
         return PT_EXPLORE_NO_SLOT;
     case PT_EXPLORE_WAKE: /* it was signalled, and waits for the mutex */
         if (pt_run.slots[slot].woken || token_for(slot, object))
-            return slot_of_task((uint32_t)((const pthread_mutex_t *)next->other)->__data.__owner);
+            return pt_explore_slot_of_task((uint32_t)((const pthread_mutex_t *)next->other)->__data.__owner);
         return PT_EXPLORE_NO_SLOT;
     default:
         return PT_EXPLORE_NO_SLOT;

@@ -1,3 +1,7 @@
+/*
+ * Processes and tasks by system calls and what /proc says of them. Guarantee: no call touches errno, allocates, or is a
+ * cancellation point. Cost: a system call each; three and some text for what /proc says.
+ */
 #include "runtime/sys/task.h"
 
 #include <errno.h>
@@ -7,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "runtime/sys/sys.h"
@@ -84,17 +89,102 @@ static char *put_number(char *to, uint32_t number)
     return to;
 }
 
-char pt_task_state(uint32_t tid)
+static bool read_path(const char *path, char *text, size_t room)
 {
-    char path[64] = "/proc/self/task/", text[256];
-    char *end = put_number(path + strlen(path), tid);
-    strcpy(end, "/stat");
     int fd = pt_sys_open(path);
     if (fd < 0)
-        return '\0';
-    size_t len = pt_sys_read_at(fd, text, sizeof text - 1, 0);
+        return false;
+    size_t len = pt_sys_read_at(fd, text, room - 1, 0);
     pt_sys_close(fd);
     text[len] = '\0';
+    return true;
+}
+
+/* A file of /proc about a task, as much as there is room for. */
+static bool read_about(uint32_t tid, const char *file, char *text, size_t room)
+{
+    char path[64] = "/proc/self/task/";
+    strcpy(put_number(path + strlen(path), tid), file);
+    return read_path(path, text, room);
+}
+
+/* Of the calling thread: the first one may have ended, and the process has none under its name any more. */
+bool pt_task_about_file(int fd, char *text, size_t room)
+{
+    char path[64] = "/proc/thread-self/fdinfo/";
+    *put_number(path + strlen(path), (uint32_t)fd) = '\0';
+    return read_path(path, text, room);
+}
+
+bool pt_task_file_sort(int fd, char *text, size_t room)
+{
+    char path[64] = "/proc/thread-self/fd/";
+    *put_number(path + strlen(path), (uint32_t)fd) = '\0';
+    long len = pt_sys_call(SYS_readlink, (long)path, (long)text, (long)room - 1, 0);
+    if (len < 0)
+        return false;
+    text[len] = '\0';
+    return true;
+}
+
+static uint64_t hexadecimal(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    uint64_t value = 0;
+    for (at = at ? at + strlen(name) : ""; *at; at++) {
+        unsigned digit = *at >= '0' && *at <= '9' ? (unsigned)(*at - '0') : (unsigned)(*at - 'a') + 10;
+        if (digit > 15)
+            break;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+bool pt_task_signals(uint32_t tid, uint64_t *ret_blocked, uint64_t *ret_pending)
+{
+    char text[4096];
+    if (!read_about(tid, "/status", text, sizeof text))
+        return false;
+    *ret_blocked = hexadecimal(text, "\nSigBlk:\t");
+    if (ret_pending)
+        *ret_pending = hexadecimal(text, "\nSigPnd:\t") | hexadecimal(text, "\nShdPnd:\t");
+    return true;
+}
+
+bool pt_task_queue_signal(int signal, const siginfo_t *info)
+{
+    return pt_sys_call(SYS_rt_sigqueueinfo, (long)pt_sys_process(), signal, (long)info, 0) == 0;
+}
+
+static const uint64_t second = 1000000000, microsecond = 1000;
+
+static struct timeval time_of(uint64_t nanoseconds)
+{
+    return (struct timeval){.tv_sec = (time_t)(nanoseconds / second),
+                            .tv_usec = (suseconds_t)((nanoseconds % second + microsecond - 1) / microsecond)};
+}
+
+uint64_t pt_task_alarm(uint64_t nanoseconds, uint64_t interval)
+{
+    struct itimerval now = {.it_value = time_of(nanoseconds), .it_interval = time_of(interval)}, before = {0};
+    (void)pt_sys_call(SYS_setitimer, ITIMER_REAL, (long)&now, (long)&before, 0);
+    return (uint64_t)before.it_value.tv_sec * second + (uint64_t)before.it_value.tv_usec * microsecond;
+}
+
+/* As one that was first over so many intervals ago, and is not again for long. */
+bool pt_task_expire_file(int fd, uint64_t times)
+{
+    enum { INTERVAL = 1000, ABSOLUTE = 1 };
+    time_t now = (time_t)(pt_sys_wall() / second), first = now - INTERVAL / 2 - (time_t)(times - 1) * INTERVAL;
+    struct itimerspec time = {.it_value.tv_sec = first > 0 ? first : 1, .it_interval.tv_sec = INTERVAL};
+    return pt_sys_call(SYS_timerfd_settime, fd, ABSOLUTE, (long)&time, 0) == 0;
+}
+
+char pt_task_state(uint32_t tid)
+{
+    char text[256];
+    if (!read_about(tid, "/stat", text, sizeof text))
+        return '\0';
     const char *name = strrchr(text, ')'); /* what is in between may hold anything */
     return name && name[1] == ' ' ? name[2] : '\0';
 }

@@ -3,8 +3,10 @@
 #ifndef PT_RUNTIME_SYS_TASK_H
 #define PT_RUNTIME_SYS_TASK_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Waits until *word differs from `seen`, is woken, or the time has passed; within this process alone, which is faster.
@@ -22,6 +24,20 @@ void pt_task_die_with_parent(void);
 uint32_t pt_task_await_child(uint32_t child);
 /* Waits until a thread of this process, which is about to end, has. */
 void pt_task_await_end(uint32_t tid);
+/* The signals that a task of this process blocks, and those that are pending for it or the process, as
+ * pt_sys_swap_signal_mask has them; ret_pending may be NULL. False: it is not there. */
+bool pt_task_signals(uint32_t tid, uint64_t *ret_blocked, uint64_t *ret_pending);
+/* Sends the process a signal, with this about it. */
+bool pt_task_queue_signal(int signal, const siginfo_t *info);
+/* The timer of alarm, in nanoseconds; 0: off. Returns how much was left. */
+uint64_t pt_task_alarm(uint64_t nanoseconds, uint64_t interval);
+/* The file of a timer, of CLOCK_REALTIME, that is not set: it was over so many times, and nobody has read that. False:
+ * there is no such file. */
+bool pt_task_expire_file(int fd, uint64_t times);
+/* What a descriptor is ("pipe:[7]", "anon_inode:[eventfd]"), and what the kernel says about it (fdinfo), as much as
+ * there is room for. False: it is not there. */
+bool pt_task_file_sort(int fd, char *text, size_t room);
+bool pt_task_about_file(int fd, char *text, size_t room);
 /* What /proc says of a task of this process: 'R', 'S', 'D', ...; '\0': nothing. */
 char pt_task_state(uint32_t tid);
 

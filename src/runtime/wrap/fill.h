@@ -74,7 +74,7 @@ void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size
 
 /* The same where what is filled comes out of `from`, a descriptor, if `taken`. */
 #define PT_TAKING(returns, name, parameters, arguments, from, taken, report)                                           \
-    PT_FILLING_AT(returns, name, parameters, arguments, pt_turn_descriptor(from, POLLIN, site),                        \
+    PT_FILLING_AT(returns, name, parameters, arguments, PT_TURN_INPUT(from, site),                                     \
                   if (taken) pt_descriptor_take(from, PT_EFFECT(name), site);                                          \
                   report)
 /* And out of a stream: its end was found, too. */

@@ -31,6 +31,8 @@ static void returned(const struct pt_site *site, const void *buffer, ssize_t res
 /* A read of a signalfd returns signals, which were sent. */
 static void took(int fd, int kind, const void *buffer, ssize_t result, const struct pt_site *site)
 {
+    if (result > 0 && __builtin_expect(pt_explore_on, 0))
+        pt_explore_timer_read(fd);
     if (result < 0 || !pt_is_active())
         return;
     pt_descriptor_take(fd, kind, site);
@@ -39,11 +41,11 @@ static void took(int fd, int kind, const void *buffer, ssize_t result, const str
     for (size_t i = 0; i < count; i++)
         pt_signal_take((int)signals[i].ssi_signo, kind, site);
 }
-PT_FILLING_AT(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size),
-              pt_turn_descriptor(fd, POLLIN, site), took(fd, PT_EFFECT(read), buffer, result, site);
+PT_FILLING_AT(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size), PT_TURN_INPUT(fd, site),
+              took(fd, PT_EFFECT(read), buffer, result, site);
               returned(site, buffer, result))
 PT_FILLING_AT(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room),
-              pt_turn_descriptor(fd, POLLIN, site), took(fd, PT_EFFECT(__read_chk), buffer, result, site);
+              PT_TURN_INPUT(fd, site), took(fd, PT_EFFECT(__read_chk), buffer, result, site);
               returned(site, buffer, result))
 PT_TAKING(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, result == 0,
           if (result == 0) pt_fill(site, value, sizeof *value))

@@ -69,20 +69,18 @@ static void accepted(int fd, int made, int kind, const struct pt_site *site)
         return result;                                                                                                 \
     }
 ADDRESSED(ssize_t, recvfrom, (int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *length),
-          (fd, buffer, size, flags, address, length), pt_turn_descriptor(fd, POLLIN, site), result >= 0,
+          (fd, buffer, size, flags, address, length), PT_TURN_INPUT(fd, site), result >= 0,
           if (result >= 0) pt_descriptor_take(fd, PT_EFFECT(recvfrom), site);
           returned(site, buffer, result))
 ADDRESSED(ssize_t, __recvfrom_chk,
           (int fd, void *buffer, size_t size, size_t room, int flags, __SOCKADDR_ARG address, socklen_t *length),
-          (fd, buffer, size, room, flags, address, length), pt_turn_descriptor(fd, POLLIN, site), result >= 0,
+          (fd, buffer, size, room, flags, address, length), PT_TURN_INPUT(fd, site), result >= 0,
           if (result >= 0) pt_descriptor_take(fd, PT_EFFECT(__recvfrom_chk), site);
           returned(site, buffer, result))
 ADDRESSED(int, accept, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length),
-          pt_turn_descriptor(fd, POLLIN, site), result >= 0,
-          if (result >= 0) accepted(fd, result, PT_EFFECT(accept), site))
+          PT_TURN_INPUT(fd, site), result >= 0, if (result >= 0) accepted(fd, result, PT_EFFECT(accept), site))
 ADDRESSED(int, accept4, (int fd, __SOCKADDR_ARG address, socklen_t *length, int flags), (fd, address, length, flags),
-          pt_turn_descriptor(fd, POLLIN, site), result >= 0,
-          if (result >= 0) accepted(fd, result, PT_EFFECT(accept4), site))
+          PT_TURN_INPUT(fd, site), result >= 0, if (result >= 0) accepted(fd, result, PT_EFFECT(accept4), site))
 ADDRESSED(int, getsockname, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), , result == 0, )
 ADDRESSED(int, getpeername, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), , result == 0, )
 
@@ -114,7 +112,7 @@ PT_WRAP(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags))
 {
     const struct pt_site *site = pt_call_take_fill();
     struct msghdr before = to && pt_is_active() ? *to : (struct msghdr){0};
-    pt_turn_descriptor(fd, POLLIN, site);
+    PT_TURN_INPUT(fd, site);
     ssize_t result = PT_REAL(recvmsg)(fd, to, flags);
     if (result >= 0) {
         pt_descriptor_take(fd, PT_EFFECT(recvmsg), site);
@@ -127,7 +125,7 @@ PT_WRAP(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags))
 PT_WRAP(int, recvmmsg, (int fd, struct mmsghdr *list, unsigned count, int flags, struct timespec *limit))
 {
     const struct pt_site *site = pt_call_take_fill();
-    pt_turn_descriptor(fd, POLLIN, site);
+    PT_TURN_INPUT(fd, site);
     int result = PT_REAL(recvmmsg)(fd, list, count, flags, limit);
     if (result > 0)
         pt_descriptor_take(fd, PT_EFFECT(recvmmsg), site);
@@ -162,34 +160,37 @@ static int64_t nanoseconds_of(const struct timespec *limit)
 static const struct timespec no_time;
 
 PT_FILLING_AT(int, poll, (struct pollfd * list, nfds_t count, int timeout), (list, count, timeout),
-              if (pt_turn_poll(list, count, nanoseconds(timeout), site)) timeout = 0, polled(site, list, count, result))
+              PT_TURN_POLL(pt_turn_poll(list, count, nanoseconds(timeout), NULL, site), timeout = 0),
+              polled(site, list, count, result))
 PT_FILLING_AT(int, __poll_chk, (struct pollfd * list, nfds_t count, int timeout, size_t room),
-              (list, count, timeout, room), if (pt_turn_poll(list, count, nanoseconds(timeout), site)) timeout = 0,
+              (list, count, timeout, room),
+              PT_TURN_POLL(pt_turn_poll(list, count, nanoseconds(timeout), NULL, site), timeout = 0),
               polled(site, list, count, result))
 PT_FILLING_AT(int, ppoll, (struct pollfd * list, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
               (list, count, timeout, mask),
-              if (pt_turn_poll(list, count, nanoseconds_of(timeout), site)) timeout = &no_time,
+              PT_TURN_POLL(pt_turn_poll(list, count, nanoseconds_of(timeout), mask, site), timeout = &no_time),
               polled(site, list, count, result))
 
-/* The sets of select as a list for poll, where threads are scheduled. False: it waits without the turn. */
-static bool explored_select(int count, fd_set *const sets[3], int64_t time, const struct pt_site *site)
+/* The sets of select as a list for poll, where threads are scheduled. */
+static enum pt_turn_polls explored_select(int count, fd_set *const sets[3], int64_t time, const sigset_t *mask,
+                                          const struct pt_site *site)
 {
     enum { MOST = 64 };
     static const short events[] = {POLLIN, POLLOUT, POLLPRI};
     struct pollfd list[MOST];
     unsigned used = 0;
     if (__builtin_expect(!pt_explore_on, 1))
-        return false;
+        return PT_TURN_NOT_PLAYED;
     for (int fd = 0; fd < count && fd < FD_SETSIZE; fd++) {
         struct pollfd one = {.fd = fd};
         for (int i = 0; i < 3; i++)
             one.events |= sets[i] && FD_ISSET(fd, sets[i]) ? events[i] : 0;
         if (one.events && used == MOST)
-            return false;
+            return PT_TURN_NOT_PLAYED;
         if (one.events)
             list[used++] = one;
     }
-    return pt_turn_poll(list, used, time, site);
+    return pt_turn_poll(list, used, time, mask, site);
 }
 
 static void selected(const struct pt_site *site, int count, fd_set *const sets[3], int result)
@@ -202,8 +203,9 @@ PT_WRAP(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct 
     const struct pt_site *site = pt_call_take_fill();
     struct timeval none = {0};
     int64_t time = limit && pt_explore_on ? (int64_t)limit->tv_sec * 1000000000 + limit->tv_usec * 1000 : -1;
-    bool played = explored_select(count, (fd_set *const[]){in, out, other}, time, site);
-    int result = PT_REAL(select)(count, in, out, other, played ? &none : limit);
+    struct timeval *real_limit = limit;
+    PT_TURN_POLL(explored_select(count, (fd_set *const[]){in, out, other}, time, NULL, site), real_limit = &none);
+    int result = PT_REAL(select)(count, in, out, other, real_limit);
     selected(site, count, (fd_set *const[]){in, out, other}, result);
     if (result >= 0 && limit) /* Linux says how much of it is left */
         pt_fill(site, limit, sizeof *limit);
@@ -212,8 +214,8 @@ PT_WRAP(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct 
 PT_FILLING_AT(int, pselect,
               (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *limit, const sigset_t *mask),
               (count, in, out, other, limit, mask),
-              if (explored_select(count, (fd_set *const[]){in, out, other}, nanoseconds_of(limit), site))
-                  limit = &no_time,
+              PT_TURN_POLL(explored_select(count, (fd_set *const[]){in, out, other}, nanoseconds_of(limit), mask, site),
+                           limit = &no_time),
               selected(site, count, (fd_set *const[]){in, out, other}, result))
 
 static void waited(const struct pt_site *site, const struct epoll_event *events, int result)
@@ -222,18 +224,19 @@ static void waited(const struct pt_site *site, const struct epoll_event *events,
         pt_fill(site, events, (size_t)result * sizeof *events);
 }
 /* An epoll can itself be polled. */
-static bool explored_epoll(int fd, int timeout, const struct pt_site *site)
+static enum pt_turn_polls explored_epoll(int fd, int timeout, const sigset_t *mask, const struct pt_site *site)
 {
     struct pollfd one = {.fd = fd, .events = POLLIN};
-    return pt_turn_poll(&one, 1, nanoseconds(timeout), site);
+    return pt_turn_poll(&one, 1, nanoseconds(timeout), mask, site);
 }
-#define EPOLL(name, parameters, arguments)                                                                             \
-    PT_FILLING_AT(int, name, parameters, arguments, if (explored_epoll(fd, timeout, site)) timeout = 0,                \
+#define EPOLL(name, parameters, arguments, mask)                                                                       \
+    PT_FILLING_AT(int, name, parameters, arguments,                                                                    \
+                  PT_TURN_POLL(explored_epoll(fd, timeout, mask, site), timeout = 0),                                  \
                   if (result > 0) pt_descriptor_take(fd, PT_EFFECT(name), site);                                       \
                   waited(site, events, result))
-EPOLL(epoll_wait, (int fd, struct epoll_event *events, int count, int timeout), (fd, events, count, timeout))
+EPOLL(epoll_wait, (int fd, struct epoll_event *events, int count, int timeout), (fd, events, count, timeout), NULL)
 EPOLL(epoll_pwait, (int fd, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
-      (fd, events, count, timeout, mask))
+      (fd, events, count, timeout, mask), mask)
 
 PT_FILLING(const char *, inet_ntop, (int family, const void *address, char *buffer, socklen_t size),
            (family, address, buffer, size), pt_fill_text(site, result))

@@ -73,8 +73,6 @@ PT_FILLING(char *, ctime_r, (const time_t *from, char *to), (from, to), pt_fill_
 PT_FILLING(size_t, strftime, (char *to, size_t size, const char *format, const struct tm *time),
            (to, size, format, time), fixed(site, to, result + 1, result != 0))
 
-PT_FILLING(int, getitimer, (__itimer_which_t which, struct itimerval *to), (which, to),
-           fixed(site, to, sizeof *to, result == 0))
 PT_FILLING(clock_t, times, (struct tms * to), (to), fixed(site, to, sizeof *to, true))
 PT_FILLING(int, uname, (struct utsname * to), (to), fixed(site, to, sizeof *to, result == 0))
 PT_FILLING(int, gethostname, (char *to, size_t size), (to, size), if (result == 0) pt_fill_text(site, to))

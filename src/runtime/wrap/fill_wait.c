@@ -45,7 +45,9 @@ PT_FILLING(int, sigpending, (sigset_t * to), (to), fixed(site, to, SET, result =
 PT_FILLING(int, sem_getvalue, (sem_t * semaphore, int *value), (semaphore, value),
            fixed(site, value, sizeof *value, result == 0))
 PT_FILLING(int, pthread_setcancelstate, (int state, int *before), (state, before),
-           fixed(site, before, sizeof *before, result == 0))
+           fixed(site, before, sizeof *before, result == 0);
+           if (result == 0 && __builtin_expect(pt_explore_on, 0))
+               pt_explore_cancel_state(state == PTHREAD_CANCEL_DISABLE))
 PT_FILLING(int, pthread_getname_np, (pthread_t thread, char *name, size_t size), (thread, name, size),
            if (result == 0) pt_fill_text(site, name))
 static void scheduled(const struct pt_site *site, const int *policy, const struct sched_param *priority, int result)

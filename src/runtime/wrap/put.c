@@ -18,6 +18,7 @@
 #include "runtime/wrap/descriptor.h"
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/virtual.h"
 
 /* `before` with the `site` of the call, then the call. */
 #define PUTTING(returns, name, parameters, arguments, before)                                                          \
@@ -46,10 +47,32 @@ PT_WRAP(int, timerfd_settime, (int fd, int flags, const struct itimerspec *time,
 {
     const struct pt_site *site = pt_call_take_fill();
     PUT_EVENT(timerfd_settime, 0);
-    int result = PT_REAL(timerfd_settime)(fd, flags, time, before);
+    static const struct itimerspec off;
+    bool played = pt_virtual_set_file(fd, flags, time, before);
+    int result = PT_REAL(timerfd_settime)(fd, played ? 0 : flags, played ? &off : time, played ? NULL : before);
     if (result == 0)
         pt_fill(site, before, sizeof *before);
     return result;
+}
+
+PT_WRAP(int, timerfd_gettime, (int fd, struct itimerspec *to))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    int result = pt_virtual_get_file(fd, to) ? 0 : PT_REAL(timerfd_gettime)(fd, to);
+    if (result == 0)
+        pt_fill(site, to, sizeof *to);
+    return result;
+}
+
+PT_WRAP(int, timerfd_create, (int clock, int flags))
+{
+    bool played = __builtin_expect(pt_explore_on, 0) && pt_virtual_is_clock(clock);
+    if (!played && pt_explore_on)
+        pt_explore_outside();
+    int fd = PT_REAL(timerfd_create)(played ? CLOCK_REALTIME : clock, flags);
+    if (played && fd >= 0)
+        pt_virtual_file(fd, clock);
+    return fd;
 }
 
 /* --- sockets --- */
@@ -134,6 +157,8 @@ MOVING(tee, (int in, int out, size_t count, unsigned flags), (in, out, count, fl
 static void closes(int fd, int kind, const struct pt_site *site)
 {
     pt_turn_descriptor(fd, 0, site);
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_closed(fd);
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
     pt_descriptor_sync_number(fd, kind, site);
@@ -163,6 +188,8 @@ static void copied(int fd, int made, const struct pt_site *site)
 {
     if (made < 0)
         return;
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_copied(fd, made);
     pt_descriptor_sync_number(made, PT_KIND_WAIT, site);
     pt_descriptor_copy(fd, made);
 }

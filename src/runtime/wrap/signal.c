@@ -28,6 +28,7 @@ int __real_pthread_join(pthread_t thread, void **value);
 int __real_pthread_cancel(pthread_t thread);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __real_sigtimedwait(const sigset_t *set, siginfo_t *to, const struct timespec *limit);
 #endif
 
 /* --- on their way --- */
@@ -122,11 +123,44 @@ SENDING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval valu
 
 /* --- awaited --- */
 
-PT_FILLING_LATE(
-    int, sigwait, (const sigset_t *set, int *number), (set, number), if (result == 0) {
+/* Where threads are scheduled: waits until one is there, and takes it, or until the time is over (EAGAIN). False: it is
+ * not under control. */
+static bool explored_wait(const sigset_t *set, siginfo_t *to, uint64_t deadline, int *ret_result,
+                          const struct pt_site *site)
+{
+    static const struct timespec none;
+    uint64_t signals;
+    bool late;
+    memcpy(&signals, set, sizeof signals);
+    do {
+        if (!pt_explore_await_signals(signals, deadline, &late, site))
+            return false;
+        *ret_result = PT_REAL(sigtimedwait)(set, to, &none);
+    } while (*ret_result < 0 && !late);
+    return true;
+}
+static bool is_explored(void)
+{
+    return __builtin_expect(pt_explore_on, 0) && pt_explore_has_clock();
+}
+
+PT_WRAP(int, sigwait, (const sigset_t *set, int *number))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    int result = 0, signal;
+    if (is_explored() && explored_wait(set, NULL, 0, &signal, site)) {
+        *number = signal;
+    } else {
+        pt_turn_away(site);
+        result = PT_REAL(sigwait)(set, number);
+        pt_turn_back(site);
+    }
+    if (result == 0) {
         pt_signal_take(*number, PT_EFFECT(sigwait), site);
         pt_fill(site, number, sizeof *number);
-    })
+    }
+    return result;
+}
 static void awaited(int signal, int kind, const siginfo_t *to, const struct pt_site *site)
 {
     if (signal <= 0)
@@ -134,10 +168,22 @@ static void awaited(int signal, int kind, const siginfo_t *to, const struct pt_s
     pt_signal_take(signal, kind, site);
     pt_fill(site, to, sizeof *to);
 }
-PT_FILLING_LATE(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to),
-                awaited(result, PT_EFFECT(sigwaitinfo), to, site))
-PT_FILLING_LATE(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
-                awaited(result, PT_EFFECT(sigtimedwait), to, site))
+#define AWAITING(name, parameters, arguments, until)                                                                   \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        int result;                                                                                                    \
+        if (!is_explored() || !explored_wait(set, to, until, &result, site)) {                                         \
+            pt_turn_away(site);                                                                                        \
+            result = PT_REAL(name) arguments;                                                                          \
+            pt_turn_back(site);                                                                                        \
+        }                                                                                                              \
+        awaited(result, PT_EFFECT(name), to, site);                                                                    \
+        return result;                                                                                                 \
+    }
+AWAITING(sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to), 0)
+AWAITING(sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
+         limit ? pt_explore_after((uint64_t)limit->tv_sec * 1000000000 + (uint64_t)limit->tv_nsec) : 0)
 
 /* Where threads are scheduled: true, a handler has run. A thread that is cancelled there goes to libc for that. */
 static bool explored_pause(const uint64_t *mask, const struct pt_site *site)
@@ -167,9 +213,17 @@ PT_WRAP(int, sigsuspend, (const sigset_t *set))
 
 /* --- handlers --- */
 
+static void explored_handler(sighandler_t handler)
+{
+    if (__builtin_expect(pt_explore_on, 0) && handler != SIG_DFL && handler != SIG_IGN)
+        pt_explore_handles();
+}
+
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
 {
     const struct pt_site *site = pt_call_take_fill();
+    if (action)
+        explored_handler(action->sa_handler);
     if (action)
         pt_signal_put(signal, PT_EFFECT(sigaction), site);
     int result = pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
@@ -182,6 +236,7 @@ PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
+    explored_handler(handler);
     pt_signal_put(number, PT_EFFECT(signal), NULL);
     return pt_signal_set_handler(PT_REAL(sigaction), number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
@@ -224,6 +279,14 @@ static bool is_guarded(void)
     pt_sys_swap_signal_mask(mask);
     pthread_setcancelstate(state, NULL);
     return guarded;
+}
+
+/* A thread may wait for its end in a loop of these. */
+PT_WRAP(void, pthread_testcancel, (void))
+{
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_YIELD});
+    PT_REAL(pthread_testcancel)();
 }
 
 PT_WRAP(int, pthread_cancel, (pthread_t thread))

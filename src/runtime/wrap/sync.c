@@ -141,6 +141,7 @@ static void stop_waiting(void *context)
 }
 
 #ifdef PT_RT_STATIC
+void __real_pthread_testcancel(void);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 #endif
@@ -164,7 +165,7 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
                                                                .deadline = deadline});
     error = PT_REAL(pthread_mutex_lock)(mutex);
     if (pt_explore_is_cancelled())
-        pthread_testcancel(); /* with the mutex, as libc does it */
+        PT_REAL(pthread_testcancel)(); /* with the mutex, as libc does it */
     bool woken = !(answer & (PT_EXPLORE_TIMED_OUT | PT_EXPLORE_SPURIOUS));
     if (woken)
         pt_wrap_sync(condition, PT_KIND_WAIT, call->site);

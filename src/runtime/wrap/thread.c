@@ -328,6 +328,8 @@ bool pt_wrap_is_own_thread(uint32_t tid)
 void pt_wrap_last_ends(void)
 {
     const uint64_t pause = 1000 * 1000, most = 20 * pause;
+    if (__builtin_expect(pt_explore_on, 0))
+        pt_explore_last();
     uint32_t own = atomic_load(&own_live);
     for (uint64_t turn = 1; own; turn++) {
         if (pt_sys_thread_count() <= own + UINT64_C(1)) /* or it is not known */

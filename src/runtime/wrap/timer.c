@@ -21,8 +21,9 @@
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 #include "runtime/wrap/signal.h"
+#include "runtime/wrap/virtual.h"
 
-enum { TIMERS = 1 << 12, CALLS = 1 << 12 };
+enum { TIMERS = 1 << 12, CALLS = 1 << 12, MILLION = 1000000, HALF = MILLION / 2 };
 
 /* What libc calls in a thread of its own. Never freed: such a thread may be late. */
 struct call {
@@ -62,14 +63,19 @@ static void unlock(struct pt_thread *self)
 
 /* --- functions of timers --- */
 
+static void run_known(void *argument)
+{
+    struct call *call = argument;
+    if (pt_is_active())
+        pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
+    call->function(call->value);
+}
+
 static void run_call(union sigval value)
 {
-    struct call *call = value.sival_ptr;
-    if (pt_is_active()) { /* this is the first that is seen of the thread */
+    if (pt_is_active()) /* this is the first that is seen of the thread */
         pt_thread_introduce_ordered();
-        pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
-    }
-    call->function(call->value);
+    run_known(value.sival_ptr);
 }
 
 /* NULL when there are too many. */
@@ -135,12 +141,14 @@ PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *time
         ours.sigev_notify_function = run_call;
         ours.sigev_value.sival_ptr = call;
     }
-    if (__builtin_expect(pt_explore_on, 0))
+    bool played =
+        __builtin_expect(pt_explore_on, 0) && pt_virtual_create(clock, how, call ? run_known : NULL, call, timer);
+    if (!played && pt_explore_on)
         pt_explore_outside();
-    int result = PT_REAL(timer_create)(clock, call ? &ours : how, timer);
+    int result = played ? 0 : PT_REAL(timer_create)(clock, call ? &ours : how, timer);
     if (result == 0 && pt_is_watching()) {
         bool signals = !how || how->sigev_notify == SIGEV_SIGNAL || how->sigev_notify == SIGEV_THREAD_ID;
-        if (call && pt_races_wanted)
+        if (call && pt_races_wanted && !played)
             pt_race_expect_threads(); /* nobody will see them start */
         note(*timer, !signals ? 0 : how ? how->sigev_signo : SIGALRM, call);
         pt_fill(site, timer, sizeof *timer);
@@ -159,16 +167,40 @@ PT_WRAP(int, timer_settime, (timer_t timer, int flags, const struct itimerspec *
             pt_wrap_name(&set.call->object, "timer");
         pt_wrap_sync_kernel(&set.call->object, PT_EFFECT(timer_settime), site);
     }
-    int result = PT_REAL(timer_settime)(timer, flags, time, before);
+    bool played = pt_virtual_is(timer);
+    if (played)
+        pt_virtual_set(timer, flags, time, before);
+    int result = played ? 0 : PT_REAL(timer_settime)(timer, flags, time, before);
     if (result == 0)
         pt_fill(site, before, sizeof *before);
     return result;
+}
+
+PT_WRAP(int, timer_gettime, (timer_t timer, struct itimerspec *to))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    bool played = pt_virtual_is(timer);
+    if (played)
+        pt_virtual_get(timer, to);
+    int result = played ? 0 : PT_REAL(timer_gettime)(timer, to);
+    if (result == 0)
+        pt_fill(site, to, sizeof *to);
+    return result;
+}
+
+PT_WRAP(int, timer_getoverrun, (timer_t timer))
+{
+    return pt_virtual_is(timer) ? pt_virtual_overrun(timer) : PT_REAL(timer_getoverrun)(timer);
 }
 
 PT_WRAP(int, timer_delete, (timer_t timer))
 {
     if (pt_is_watching())
         look_up(timer, true);
+    if (pt_virtual_is(timer)) {
+        pt_virtual_delete(timer);
+        return 0;
+    }
     return PT_REAL(timer_delete)(timer);
 }
 
@@ -177,32 +209,58 @@ static int signal_of(int which)
     return which == ITIMER_REAL ? SIGALRM : which == ITIMER_VIRTUAL ? SIGVTALRM : SIGPROF;
 }
 
+/* On the virtual clock, where threads are scheduled and it is a timer of real time. */
+static bool explored(int which, const struct itimerval *now, struct itimerval *before)
+{
+    if (__builtin_expect(!pt_explore_on, 1))
+        return false;
+    bool played = which == ITIMER_REAL && pt_virtual_alarm(now, before);
+    if (!played && now)
+        pt_explore_outside();
+    return played;
+}
+
 PT_WRAP(int, setitimer, (__itimer_which_t which, const struct itimerval *from, struct itimerval *before))
 {
-    if (__builtin_expect(pt_explore_on, 0))
-        pt_explore_outside();
     const struct pt_site *site = pt_call_take_fill();
+    struct itimerval was;
     pt_signal_put(signal_of((int)which), PT_EFFECT(setitimer), site);
-    int result = PT_REAL(setitimer)(which, from, before);
+    bool played = from && explored((int)which, from, &was);
+    if (played && before)
+        *before = was;
+    int result = played ? 0 : PT_REAL(setitimer)(which, from, before);
     if (result == 0)
         pt_fill(site, before, sizeof *before);
     return result;
 }
 
+PT_WRAP(int, getitimer, (__itimer_which_t which, struct itimerval *to))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    int result = explored((int)which, NULL, to) ? 0 : PT_REAL(getitimer)(which, to);
+    if (result == 0)
+        pt_fill(site, to, sizeof *to);
+    return result;
+}
+
 PT_WRAP(unsigned, alarm, (unsigned seconds))
 {
-    if (__builtin_expect(pt_explore_on, 0))
-        pt_explore_outside();
+    struct itimerval was;
     pt_signal_put(SIGALRM, PT_EFFECT(alarm), pt_call_take_fill());
-    return PT_REAL(alarm)(seconds);
+    if (!explored(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = seconds}, &was))
+        return PT_REAL(alarm)(seconds);
+    bool up = was.it_value.tv_usec >= HALF || (!was.it_value.tv_sec && was.it_value.tv_usec); /* as the kernel does */
+    return (unsigned)was.it_value.tv_sec + up;
 }
 
 PT_WRAP(useconds_t, ualarm, (useconds_t value, useconds_t interval))
 {
-    if (__builtin_expect(pt_explore_on, 0))
-        pt_explore_outside();
+    struct itimerval was,
+        now = {.it_value = {value / MILLION, value % MILLION}, .it_interval = {interval / MILLION, interval % MILLION}};
     pt_signal_put(SIGALRM, PT_EFFECT(ualarm), pt_call_take_fill());
-    return PT_REAL(ualarm)(value, interval);
+    if (!explored(ITIMER_REAL, &now, &was))
+        return PT_REAL(ualarm)(value, interval);
+    return (useconds_t)(was.it_value.tv_sec * MILLION + was.it_value.tv_usec);
 }
 
 void pt_timer_restart(void)
