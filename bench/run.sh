@@ -37,6 +37,9 @@ say "the full lattice of 4 threads x 60 writes"
 say "the cone: window 64, lookahead 256, 8 threads"
 "$bin/lattice" cone "${CONE_EVENTS:-1000000}"
 
+say "the cone by threads (aims: 500,000 events/s with 8, 200,000 with 64)"
+"$bin/lattice" threads | grep RATE
+
 say "steps of a 'within' property from memory (aim: 50 million events/s)"
 "$bin/within"
 
