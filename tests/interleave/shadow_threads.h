@@ -49,6 +49,7 @@ void pt_delay_atomic(const void *address, int order)
     (void)address, (void)order;
 }
 struct pt_race_leaf *_Atomic *pt_race_leaves;
+char *pt_race_packed_cells;
 struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
