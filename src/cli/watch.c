@@ -251,6 +251,8 @@ static void follow(struct watch *watch)
             pt_http_run(watch->http);
         pt_fleet_run(&watch->fleet, looked);
         show(watch);
+        if (wanted[1].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal is gone */
+            break;
     }
 }
 

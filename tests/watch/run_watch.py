@@ -314,13 +314,15 @@ def on_terminal(command, rows, columns, talk, environment=None):
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
                                env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **(environment or {})})
     screen, end = b"", time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < end:
-        if select.select([master], [], [], 0.05)[0]:
-            screen += os.read(master, 1 << 16)
-        talk(process, master, screen)
-    if process.poll() is None:
-        process.kill()
-    process.wait()
+    try:
+        while process.poll() is None and time.monotonic() < end:
+            if select.select([master], [], [], 0.05)[0]:
+                screen += os.read(master, 1 << 16)
+            talk(process, master, screen)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
     while select.select([master], [], [], 0.05)[0]:
         screen += os.read(master, 1 << 16)
     after = termios.tcgetattr(slave)
@@ -405,6 +407,27 @@ def live_view_resizes(portent, folder):
         status, screen, before, after = on_terminal(watch.command(program.address, "--live"), 24, 80, talk)
     seen = shapes(screen)
     assert status >= 0 and before == after and set(sizes[:3]) <= seen, (status, seen)
+
+
+def terminal_goes_away(portent, folder):
+    """It ends then, instead of asking a terminal that is no more for keys again and again."""
+    watch = Watch(portent, folder, ALTERNATE.replace("10ms", "100s"))
+
+    def serve(connection):
+        connection.sendall(Stream(time=0).take())
+        connection.recv(1)  # until the reader goes away
+
+    with Program(folder, serve) as program:
+        master, slave = pty.openpty()
+        process = subprocess.Popen(watch.command(program.address, "--live"), stdin=slave, stdout=slave, stderr=subprocess.DEVNULL,
+                                   start_new_session=True, env={**os.environ, "TERM": "xterm"})
+        os.close(slave)
+        assert os.read(master, 100)
+        os.close(master)
+        try:
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
 
 
 def ask(port, path="/", method="GET", host=None, body=None, patience=PATIENCE):
@@ -518,7 +541,7 @@ def hanging_clients(portent, folder):
     assert process.returncode == 0, process.returncode
 
 
-TESTS = [browser_view, hanging_clients, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
+TESTS = [browser_view, hanging_clients, live_view, live_view_resizes, terminal_goes_away, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
          gap_and_known_again, cut_off, recorded, recorded_letter_by_letter, other_kinds, beyond_32_bits, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 
