@@ -327,6 +327,8 @@ CASES = {
     "eventfd_read": (LONG, "eventfd_read(eventfd(10, 0), (eventfd_t *)&X);", TEN),
     "timerfd_settime": ("struct itimerspec X", "{ struct itimerspec t = {{0}, {99, 0}}; int fd = timerfd_create(CLOCK_MONOTONIC, 0); "
                         "timerfd_settime(fd, 0, &t, NULL); timerfd_settime(fd, 0, &t, &X); }", "X.it_value.tv_sec > 90"),
+    "timerfd_gettime": ("struct itimerspec X", "{ struct itimerspec t = {{0}, {99, 0}}; int fd = timerfd_create(CLOCK_MONOTONIC, 0); "
+                        "timerfd_settime(fd, 0, &t, NULL); timerfd_gettime(fd, &X); }", "X.it_value.tv_sec > 90"),
     "accept": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; accept(called(), (struct sockaddr *)&X, &n); }", "X.sin_port != 0"),
     "accept4": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; accept4(called(), (struct sockaddr *)&X, &n, 0); }", "X.sin_port != 0"),
     "getsockname": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; getsockname(caller(), (struct sockaddr *)&X, &n); }", "X.sin_port != 0"),
@@ -404,6 +406,8 @@ CASES = {
     "timer_create": (LONG, "{ timer_t t; timer_create(CLOCK_MONOTONIC, NULL, &t); timer_create(CLOCK_MONOTONIC, NULL, (timer_t *)&X); }", "X != 0"),
     "timer_settime": ("struct itimerspec X", "{ timer_t t; struct itimerspec s = {{0}, {99, 0}}; timer_create(CLOCK_MONOTONIC, NULL, &t); "
                       "timer_settime(t, 0, &s, NULL); timer_settime(t, 0, &s, &X); }", "X.it_value.tv_sec > 90"),
+    "timer_gettime": ("struct itimerspec X", "{ timer_t t; struct itimerspec s = {{0}, {99, 0}}; timer_create(CLOCK_MONOTONIC, NULL, &t); "
+                      "timer_settime(t, 0, &s, NULL); timer_gettime(t, &X); }", "X.it_value.tv_sec > 90"),
     "sigprocmask": (LONG, "{ sigset_t s = raised(); int n; sigwait(&s, &n); } sigprocmask(SIG_BLOCK, NULL, (sigset_t *)&X);", "X == 512"),
     "pthread_sigmask": (LONG, "{ sigset_t s = raised(); int n; sigwait(&s, &n); } pthread_sigmask(SIG_BLOCK, NULL, (sigset_t *)&X);", "X == 512"),
     "sigpending": (LONG, "{ sigset_t s = raised(); int n; sigpending((sigset_t *)&X); sigwait(&s, &n); }", "X == 512"),
