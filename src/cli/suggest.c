@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
@@ -28,7 +29,8 @@ static const struct pt_option options_table[] = {
 struct request {
     uint32_t runs, most;
     const char *output;
-    char *const *program;
+    const char *const *program;
+    uint32_t word_count;
 };
 
 static bool read_count(const char *text, uint32_t *ret_count)
@@ -58,7 +60,8 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
         pt_diag_usage("suggest", "suggest takes a program: portent suggest -- ./test");
         return false;
     }
-    request->program = (char *const *)parsed->operands;
+    request->program = parsed->operands;
+    request->word_count = parsed->operand_count;
     return true;
 }
 
@@ -66,11 +69,14 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
 static void start_program(const struct request *request, const char *recording)
 {
     const char *before = getenv(PT_OPTIONS_ENV);
+    char **words = pt_xcalloc((size_t)request->word_count + 1, sizeof *words); /* with a NULL at its end */
     struct pt_buf options;
+    for (uint32_t i = 0; i < request->word_count; i++)
+        words[i] = pt_xstrdup(request->program[i]);
     pt_buf_init(&options);
     pt_buf_printf(&options, "%s record=\"%s\" calls=\"*\"", before ? before : "", recording);
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && setenv(PT_OPTIONS_ENV, options.text, 1) == 0)
-        execvp(request->program[0], request->program);
+        execvp(words[0], words);
     fprintf(stderr, "portent suggest: cannot start '%s': %s\n", request->program[0], strerror(errno));
     _exit(127);
 }

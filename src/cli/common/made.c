@@ -185,12 +185,9 @@ const struct pt_made *pt_made_now(void)
     pt_made_commit(".", &commit);
     if (gethostname(host, sizeof host - 1) != 0)
         snprintf(host, sizeof host, "unknown");
-    bool known = commit.len > 0;
-    char *hash = pt_buf_take(&commit);
-    made = (struct pt_made){.time = now(),
-                            .version = PORTENT_VERSION,
-                            .command = command_line(),
-                            .host = host,
-                            .commit = known ? hash : NULL};
+    char *hash = commit.len ? pt_buf_take(&commit) : NULL;
+    pt_buf_release(&commit);
+    made = (struct pt_made){
+        .time = now(), .version = PORTENT_VERSION, .command = command_line(), .host = host, .commit = hash};
     return &made;
 }
