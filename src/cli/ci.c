@@ -17,6 +17,7 @@
 #include "cli/common/analyse.h"
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
 #include "cli/run/whole.h"
 #include "report/words.h"
 
@@ -195,7 +196,7 @@ static int execute(struct request *request)
     int exit_status = PT_EXIT_BAD;
     pt_buf_init(&text);
     pt_interrupt_catch_all();
-    ci->began = pt_child_now();
+    ci->began = pt_progress_now();
     say(request, "the tests run, observed");
     enum pt_status status = pt_ci_run(ci, &err);
     if (status != PT_OK) {

@@ -16,9 +16,11 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/interrupt.h"
 #include "cli/suggest/facts.h"
 #include "core/settings.h"
 
+enum { COUNT_MOST = 100000 };
 enum { OPT_RUNS, OPT_MOST, OPT_OUTPUT };
 static const struct pt_option options_table[] = {
     [OPT_RUNS] = {"runs", 'n', "N", NULL, "watch so many runs (default 3)"},
@@ -27,21 +29,11 @@ static const struct pt_option options_table[] = {
     {.help = NULL}};
 
 struct request {
-    uint32_t runs, most;
+    uint64_t runs, most;
     const char *output;
     const char *const *program;
     uint32_t word_count;
 };
-
-static bool read_count(const char *text, uint32_t *ret_count)
-{
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    if (end == text || *end || n < 1 || n > 100000)
-        return false;
-    *ret_count = (uint32_t)n;
-    return true;
-}
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
@@ -49,12 +41,11 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         const char *argument = parsed->options[i].argument;
         uint32_t index = parsed->options[i].index;
-        if (index == OPT_OUTPUT) {
+        if (index == OPT_OUTPUT)
             request->output = argument;
-        } else if (!read_count(argument, index == OPT_RUNS ? &request->runs : &request->most)) {
-            pt_diag_usage("suggest", "'%s' is not a number from 1 on", argument);
+        else if (!pt_parse_count(options_table[index].name, argument, COUNT_MOST,
+                                 index == OPT_RUNS ? &request->runs : &request->most))
             return false;
-        }
     }
     if (!parsed->operand_count) {
         pt_diag_usage("suggest", "suggest takes a program: portent suggest -- ./test");
@@ -120,7 +111,7 @@ static enum pt_status watch_runs(const struct request *request, struct pt_sugges
         return pt_err_set(err, PT_EIO, "cannot make a folder for recordings: %s", strerror(errno));
     snprintf(recording, sizeof recording, "%s/recording", path);
     bool passed = false;
-    for (uint32_t i = 0; i < request->runs && status == PT_OK; i++) {
+    for (uint64_t i = 0; i < request->runs && status == PT_OK && !pt_interrupted(); i++) {
         status = watch_run(request, recording, facts, &passed, err);
         unlink(recording);
     }
@@ -137,16 +128,18 @@ static int run(const struct pt_parsed *parsed)
     struct pt_suggest_facts facts;
     struct pt_err err;
     struct pt_buf text;
+    bool failed = false;
     if (!set_options(&request, parsed))
         return PT_EXIT_BAD;
+    pt_interrupt_catch_all(); /* recordings are not left behind */
     pt_suggest_facts_init(&facts);
     pt_buf_init(&text);
     enum pt_status status = watch_runs(&request, &facts, &err);
-    uint32_t count = status == PT_OK ? pt_suggest_propose(&facts, request.most, &text) : 0;
+    uint32_t count = status == PT_OK ? pt_suggest_propose(&facts, (uint32_t)request.most, &text) : 0;
     if (status == PT_OK && count && request.output)
         status = pt_file_write(request.output, &text, &err);
-    else if (status == PT_OK && count)
-        fputs(text.text, stdout);
+    else if (status == PT_OK && count && !pt_output(&text))
+        failed = true;
     if (status == PT_OK && !count)
         fprintf(stderr, "portent suggest: nothing to propose: %u run%s, at most %u thread%s at a time\n", facts.runs,
                 facts.runs == 1 ? "" : "s", facts.most_threads, facts.most_threads == 1 ? "" : "s");
@@ -154,7 +147,7 @@ static int run(const struct pt_parsed *parsed)
     pt_buf_release(&text);
     if (status != PT_OK)
         pt_diag_error(&err);
-    return status != PT_OK ? PT_EXIT_BAD : count ? 0 : PT_EXIT_UNKNOWN;
+    return status != PT_OK || failed ? PT_EXIT_BAD : count ? PT_EXIT_HOLDS : PT_EXIT_UNKNOWN;
 }
 
 static const char *const usages[] = {"[-n RUNS] [-o FILE.prop] -- PROGRAM [ARGS]", NULL};

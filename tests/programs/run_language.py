@@ -4,7 +4,6 @@
 State that programs have (elements, ranges of them, C++ names, sizes of containers), and calls of their functions, in `run` and in `check` of its recording. The last line is
 `language: N passed, M failed`.
 """
-import argparse
 import json
 import os
 import sys
@@ -367,12 +366,10 @@ def mistakes_in_patterns():
 
 def main():
     global PORTENT
-    parser = argparse.ArgumentParser(description="What properties can name in a program.")
-    parser.add_argument("portent", type=os.path.abspath)
-    parser.add_argument("tests", nargs="*")
-    options = parser.parse_args()
-    PORTENT = options.portent
-    return tests.run(options.tests, suite.in_folder)
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    PORTENT = os.path.abspath(sys.argv[1])
+    return tests.run(sys.argv[2:], suite.in_folder)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Ten small programs keep a discipline each: `portent suggest` proposes it within 
 is. On examples of the project that pass and have a bug, a proposed property leads to it, predicted. The last line is
 `suggest: N passed, M failed`.
 """
-import argparse
 import json
 import os
 import re
@@ -243,12 +242,10 @@ def mistakes():
 
 def main():
     global PORTENT
-    parser = argparse.ArgumentParser(description="Properties that nobody has to invent.")
-    parser.add_argument("portent", type=os.path.abspath)
-    parser.add_argument("tests", nargs="*")
-    options = parser.parse_args()
-    PORTENT = options.portent
-    return tests.run(options.tests, suite.in_folder)
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    PORTENT = os.path.abspath(sys.argv[1])
+    return tests.run(sys.argv[2:], suite.in_folder)
 
 
 if __name__ == "__main__":

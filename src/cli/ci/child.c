@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
 
 enum { GRACE_S = 10, LOOK_MS = 100, CANNOT_RUN = 127, SIGNALLED = 128 };
 
@@ -53,13 +53,6 @@ void pt_words_list_release(struct pt_words_list *list)
     *list = (struct pt_words_list){0};
 }
 
-uint64_t pt_child_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec;
-}
-
 static _Noreturn void become(const struct pt_words_list *words, const struct pt_child *child)
 {
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC), out = STDOUT_FILENO;
@@ -88,7 +81,7 @@ static bool wait_until(int pidfd, uint64_t moment, bool heed_interrupt)
         int ready = poll(&wanted, 1, LOOK_MS);
         if (ready > 0)
             return true;
-        if ((moment && pt_child_now() >= moment) || (heed_interrupt && pt_interrupted()))
+        if ((moment && pt_progress_now() >= moment) || (heed_interrupt && pt_interrupted()))
             return false;
     }
 }
@@ -103,15 +96,15 @@ int pt_child_run(const struct pt_words_list *words, struct pt_child *child)
     int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     if (pidfd < 0) {
         fprintf(stderr, "portent ci: %s cannot be started: %s\n", words->items[0], strerror(errno));
-        if (pid > 0)
-            kill(pid, SIGKILL);
+        if (pid > 0 && kill(pid, SIGKILL) == 0)
+            (void)waitpid(pid, &status, 0);
         return CANNOT_RUN;
     }
     setpgid(pid, pid);
     child->cut = !wait_until(pidfd, child->deadline, true);
     if (child->cut) {
         kill(pid, child->signal ? child->signal : SIGTERM);
-        (void)wait_until(pidfd, pt_child_now() + GRACE_S * second, false);
+        (void)wait_until(pidfd, pt_progress_now() + GRACE_S * second, false);
         kill(-pid, SIGKILL);
     }
     close(pidfd);

@@ -21,13 +21,11 @@ struct pt_child {
     const char *folder; /* where it starts, NULL: here */
     const char *output; /* the file for its standard output, NULL: ours */
     uint64_t
-        deadline; /* of pt_child_now, 0: none; then it gets `signal`, and 10 s later SIGKILL, with all it started */
+        deadline; /* of pt_progress_now, 0: none; then it gets `signal`, and 10 s later SIGKILL, with all it started */
     int signal;
     bool cut; /* afterwards: it was ended for the deadline, or by Ctrl-C */
 };
 
-/* Nanoseconds since some moment. */
-uint64_t pt_child_now(void);
 /* The words after `portent`. Returns the exit status as a shell has it; 127 when it cannot be started. */
 int pt_child_run(const struct pt_words_list *words, struct pt_child *child);
 

@@ -22,6 +22,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
 #include "cli/run/whole.h"
 #include "report/json.h"
 #include "report/result.h"
@@ -44,7 +45,7 @@ static const uint64_t second = 1000000000;
 /* What is left of the budget; UINT64_MAX: it has no limit. */
 static uint64_t left(const struct pt_ci *ci)
 {
-    uint64_t spent = pt_child_now() - ci->began;
+    uint64_t spent = pt_progress_now() - ci->began;
     if (!ci->budget)
         return UINT64_MAX;
     return spent < ci->budget ? ci->budget - spent : 0;
@@ -52,12 +53,12 @@ static uint64_t left(const struct pt_ci *ci)
 
 static uint64_t deadline_after(uint64_t span)
 {
-    return span == UINT64_MAX ? 0 : pt_child_now() + span;
+    return span == UINT64_MAX ? 0 : pt_progress_now() + span;
 }
 
 static uint64_t until(uint64_t deadline)
 {
-    uint64_t now = pt_child_now();
+    uint64_t now = pt_progress_now();
     return !deadline ? UINT64_MAX : deadline > now ? deadline - now : 0;
 }
 
@@ -91,22 +92,26 @@ static void add_command(struct pt_words_list *words, const char *const *command)
         pt_words_list_add(words, *command);
 }
 
-/* A file in the folder of everything that is written; the caller frees its name. */
-static char *file_in(const struct pt_ci *ci, const char *name, uint32_t number, const char *end)
+char *pt_ci_file(const struct pt_ci *ci, const char *name)
 {
     struct pt_buf path;
     pt_buf_init(&path);
     pt_buf_printf(&path, "%s/%s", ci->folder, name);
-    if (number)
-        pt_buf_printf(&path, "-%" PRIu32, number);
-    pt_buf_puts(&path, end);
     return pt_buf_take(&path);
+}
+
+/* The result of a phase about one of its programs. */
+static char *numbered_file(const struct pt_ci *ci, const char *phase, uint32_t number)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s-%" PRIu32 ".json", phase, number);
+    return pt_ci_file(ci, name);
 }
 
 static void finish_row(struct pt_ci_row *row, uint64_t start)
 {
     row->done = true;
-    row->seconds = (double)(pt_child_now() - start) / (double)second;
+    row->seconds = (double)(pt_progress_now() - start) / (double)second;
 }
 
 /* --- the tests as they are --- */
@@ -136,8 +141,8 @@ enum pt_status pt_ci_run(struct pt_ci *ci, struct pt_err *err)
 {
     struct pt_words_list words = {0};
     struct pt_child child = {.deadline = deadline_after(left(ci)), .signal = SIGTERM};
-    uint64_t start = pt_child_now();
-    char *result = file_in(ci, "run", 0, ".json");
+    uint64_t start = pt_progress_now();
+    char *result = pt_ci_file(ci, "run.json");
     (void)unlink(result);
     pt_words_list_add(&words, "run");
     pt_words_list_add(&words, "-q");
@@ -170,7 +175,7 @@ static bool record(struct pt_ci *ci, const char *folder, uint64_t deadline, stru
     struct pt_words_list words = {0};
     struct pt_child child = {.output = "/dev/null", .deadline = deadline, .signal = SIGTERM};
     struct pt_err err;
-    char *result = file_in(ci, "recorded", 0, ".json");
+    char *result = pt_ci_file(ci, "recorded.json");
     (void)unlink(result);
     pt_words_list_add(&words, "run");
     pt_words_list_add(&words, "-q");
@@ -222,7 +227,7 @@ static void take_checked(struct pt_ci *ci, const char *path, const struct pt_ci_
 static void check_recording(struct pt_ci *ci, const char *path, const struct pt_ci_program *program, uint64_t span,
                             uint32_t number)
 {
-    char *result = file_in(ci, "predict", number, ".json");
+    char *result = numbered_file(ci, "predict", number);
     struct pt_words_list words = {0};
     struct pt_child child = {.output = result, .deadline = deadline_after(span), .signal = SIGINT};
     pt_words_list_add(&words, "check");
@@ -294,14 +299,14 @@ void pt_ci_predict(struct pt_ci *ci)
     struct pt_ci_row *row = &ci->rows[PT_CI_PREDICT];
     struct pt_ci_plan plan = {0};
     const char *why = hindrance(ci, PT_CI_PREDICT);
-    uint64_t start = pt_child_now(), share = left(ci);
+    uint64_t start = pt_progress_now(), share = left(ci);
     if (why) {
         pt_buf_puts(&row->words, why);
         return;
     }
     share = share == UINT64_MAX || ci->skip[PT_CI_EXPLORE] ? share : share / 2;
     uint64_t deadline = deadline_after(share);
-    char *folder = file_in(ci, "recordings", 0, "");
+    char *folder = pt_ci_file(ci, "recordings");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         pt_buf_printf(&ci->reasons, "predict: %s cannot be created: %s\n", folder, strerror(errno));
         pt_buf_puts(&row->words, "left out");
@@ -390,7 +395,7 @@ static void explore_program(struct pt_ci *ci, const struct pt_ci_program *progra
                             uint64_t *ret_runs)
 {
     char *folder = absolute(ci->folder);
-    char *result = file_in(ci, "explore", number, ".json");
+    char *result = numbered_file(ci, "explore", number);
     struct pt_words_list words = {0};
     /* A run that is under way is done to its end. */
     struct pt_child child = {.folder = program->folder,
@@ -436,7 +441,7 @@ void pt_ci_explore(struct pt_ci *ci)
 {
     struct pt_ci_row *row = &ci->rows[PT_CI_EXPLORE];
     const char *why = hindrance(ci, PT_CI_EXPLORE);
-    uint64_t start = pt_child_now(), runs = 0;
+    uint64_t start = pt_progress_now(), runs = 0;
     uint32_t wanted = 0, done = 0;
     for (uint32_t i = 0; i < ci->plan.count; i++)
         wanted += is_worth_exploring(&ci->plan.programs[i]);

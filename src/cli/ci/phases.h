@@ -47,4 +47,7 @@ enum pt_status pt_ci_run(struct pt_ci *ci, struct pt_err *err) PT_WARN_UNUSED;
 void pt_ci_predict(struct pt_ci *ci);
 void pt_ci_explore(struct pt_ci *ci);
 
+/* A file in the folder of everything that is written; the caller frees its name. */
+char *pt_ci_file(const struct pt_ci *ci, const char *name);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/common/file.h"
+#include "cli/common/made.h"
 #include "cli/common/source_roots.h"
 #include "cli/common/sources.h"
 #include "report/format.h"
@@ -21,14 +22,6 @@
 #include "report/json_writer.h"
 #include "report/text.h"
 #include "report/words.h"
-
-static char *file_in(const struct pt_ci *ci, const char *name)
-{
-    struct pt_buf path;
-    pt_buf_init(&path);
-    pt_buf_printf(&path, "%s/%s", ci->folder, name);
-    return pt_buf_take(&path);
-}
 
 /* --- one result --- */
 
@@ -201,7 +194,7 @@ static enum pt_status write_reports(const struct pt_ci *ci, const struct pt_load
                    {&pt_report_format_gitlab, "gitlab.json"}};
     enum pt_status status = PT_OK;
     for (size_t i = 0; i < sizeof reports / sizeof *reports && status == PT_OK; i++) {
-        char *path = file_in(ci, reports[i].file);
+        char *path = pt_ci_file(ci, reports[i].file);
         struct pt_buf buf;
         pt_buf_init(&buf);
         reports[i].format->from_result(loaded, context, &buf);
@@ -215,7 +208,7 @@ static enum pt_status write_reports(const struct pt_ci *ci, const struct pt_load
 static enum pt_status write_summary(const struct pt_ci *ci, const struct pt_loaded *loaded,
                                     const struct pt_report_context *context, struct pt_err *err)
 {
-    char *path = file_in(ci, "summary.md");
+    char *path = pt_ci_file(ci, "summary.md");
     struct pt_buf buf;
     pt_buf_init(&buf);
     put_summary(ci, loaded, context, &buf);
@@ -231,15 +224,18 @@ enum pt_status pt_ci_summarise(struct pt_ci *ci, const struct pt_style *style, s
                                struct pt_buf *text, struct pt_err *err)
 {
     struct pt_loaded *loaded;
-    char *path = file_in(ci, "result.json"), *folder = getcwd(NULL, 0);
+    char *path = pt_ci_file(ci, "result.json"), *folder = getcwd(NULL, 0);
     struct pt_source_roots *roots = pt_source_roots_new();
     struct pt_source_files *files = pt_source_files_new(roots);
     enum pt_status status = combine(ci, path, err);
     if (status == PT_OK)
         status = pt_file_result(path, &loaded, err);
     if (status == PT_OK) {
-        struct pt_report_context context = {
-            .name = path, .folder = folder, .lines = pt_source_files_lend(files), .style = *style};
+        struct pt_report_context context = {.name = path,
+                                            .folder = folder,
+                                            .lines = pt_source_files_lend(files),
+                                            .style = *style,
+                                            .made = pt_made_now()};
         pt_source_roots_record(roots, loaded->result.source_roots);
         count(loaded, ret_counts);
         status = write_reports(ci, loaded, &context, err);
