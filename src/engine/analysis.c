@@ -9,7 +9,7 @@
  * that of the causal order, and for a relevant one O(threads) per property that cares for it; once no property needs
  * clocks any more, none are made.
  */
-#include "engine/analysis.h"
+#include "engine/analysis_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,76 +25,6 @@
 #include "engine/wide/wide.h"
 #include "order/access.h"
 #include "order/rank.h"
-
-/* Ids of the trace to small numbers of a monitor. */
-struct id_map {
-    uint32_t *to;
-    size_t cap;
-};
-
-struct watched {             /* one property */
-    uint64_t counted_before; /* see struct pt_analysis_options */
-    struct pt_monitor *monitor;
-    struct pt_finding *finding;
-    struct pt_lattice *lattice;       /* NULL: nothing to explore */
-    struct pt_timed *timed;           /* of a `within` property, which has no lattice */
-    struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
-    bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
-    struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
-    struct id_map vars, events;
-    bool all_relevant;   /* every event relevant to some property is relevant to this one */
-    struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
-    size_t own_cap;
-};
-
-struct pt_analysis {
-    struct pt_names *names;
-    struct pt_analysis_options options;
-    uint64_t memory_used;     /* by all properties and their clocks: see the options */
-    uint64_t order_announced; /* bytes of the clocks in it */
-    struct pt_order *order;
-    struct pt_wide_log *log; /* for wider orders; NULL: nobody asks for them */
-    bool streams;            /* the trace is too long for that: it is read again, see pt_analysis_again */
-    bool collects;           /* ... and up to event `collected` into the log after all */
-    uint64_t collected;
-    uint64_t log_announced;
-    struct watched *watched;
-    struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
-    struct pt_locals *locals;       /* ... or the program itself evaluates them */
-    struct pt_race_properties *races;
-    struct pt_finding **findings;
-    uint32_t count;
-    struct id_map vars, events; /* relevant to some property: 0 */
-    bool has_functions;         /* calls of functions are events of some */
-    struct id_map known_events; /* of those: looked at */
-    bool *var_seen, *event_seen, *thread_seen;
-    size_t var_seen_cap, event_seen_cap, thread_seen_cap;
-    uint64_t event_count, thread_count;
-    bool ordering; /* clocks are still needed */
-    bool any_timed;
-    struct pt_clock *no_clock;
-    struct pt_clock_pool own_clocks;
-};
-
-static const char *const order_names[] = {
-    [PT_ORDERS_ACCESS] = "access",    [PT_ORDERS_SYNC] = "sync",         [PT_ORDERS_VALUES] = "values",
-    [PT_ORDERS_AUTO] = "auto",        [PT_ORDERS_SLICES_0] = "slices=0", [PT_ORDERS_SLICES_1] = "slices=1",
-    [PT_ORDERS_SLICES_2] = "slices=2"};
-
-enum pt_check_order pt_orders_widest(enum pt_orders orders)
-{
-    return orders == PT_ORDERS_ACCESS ? PT_CHECK_ACCESS : orders == PT_ORDERS_SYNC ? PT_CHECK_SYNC : PT_CHECK_VALUES;
-}
-
-bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
-{
-    for (size_t i = 0; i < sizeof order_names / sizeof *order_names; i++)
-        if (strcmp(order_names[i], name) == 0) {
-            *ret_orders = (enum pt_orders)i;
-            return true;
-        }
-    return false;
-}
 
 static uint32_t map_get(const struct id_map *map, uint32_t id)
 {
@@ -482,44 +412,6 @@ static void judge_ordering(struct pt_analysis *a)
     a->ordering = needed;
 }
 
-/* Slices do not need all events at once, if the trace can be read more than once. */
-static bool may_stream(const struct pt_analysis *a)
-{
-    return a->options.rereads && a->options.orders >= PT_ORDERS_SLICES_0 && !pt_wide_log_refuses(a->log);
-}
-
-static void begin_streams(struct pt_analysis *a)
-{
-    a->streams = true;
-    pt_wide_log_thin(a->log, true);
-}
-
-/* Wider orders need the whole trace. Those that nobody asked for by name may not cost more than LOG_MOST events. */
-static void log_event(struct pt_analysis *a, const struct pt_event *event)
-{
-    enum { LOG_MOST = 1 << 20, STRIDE = 1024 };
-    pt_wide_log_event(a->log, event);
-    uint64_t count = pt_wide_log_count(a->log);
-    if (a->options.orders == PT_ORDERS_AUTO && count > LOG_MOST)
-        pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
-    if (may_stream(a) && count > LOG_MOST)
-        begin_streams(a);
-    if (a->streams || count % STRIDE)
-        return;
-    /* Beside a lattice, which comes first, it gets a quarter of the memory. */
-    uint64_t bytes = pt_wide_log_bytes(a->log), limit = a->options.memory_limit;
-    uint64_t left = pt_memory_share(&a->options, &a->log_announced, bytes);
-    if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
-        left = limit / 4;
-    if (!limit || bytes <= left)
-        return;
-    if (may_stream(a))
-        begin_streams(a);
-    else
-        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
-    (void)pt_memory_share(&a->options, &a->log_announced, 0);
-}
-
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
 {
     enum pt_status status = event->op == PT_OP_EVENT ? know_event(a, event->object, err) : PT_OK;
@@ -536,7 +428,7 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
         pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
     if (a->log)
-        log_event(a, event);
+        pt_analysis_log(a, event);
     struct pt_clock *clock = a->no_clock;
     if (a->ordering)
         status = pt_order_event(a->order, event, relevant, &clock, err);
@@ -591,115 +483,6 @@ static void list_unseen(const struct pt_analysis *a, const struct watched *w)
     w->finding->unseen = unseen;
 }
 
-static void describe_search(struct pt_finding *f, const char *order, const struct pt_wide_figures *figures)
-{
-    f->order = order;
-    f->relevant = figures->relevant;
-    f->levels = figures->levels;
-    f->states = figures->states;
-    f->width = figures->width;
-    f->runs = figures->runs;
-    f->runs_overflow = figures->runs_overflow;
-}
-
-static struct pt_wide_order wide_order(enum pt_orders orders)
-{
-    struct pt_wide_order order = {.possible = orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES};
-    if (orders >= PT_ORDERS_SLICES_0) {
-        order.sliced = true;
-        order.slices = orders - PT_ORDERS_SLICES_0;
-    }
-    return order;
-}
-
-/* Explores one wider order. True: the property is settled. `asked`: this order and no other was asked for. */
-static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_orders orders, bool asked)
-{
-    struct pt_finding *f = w->finding;
-    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
-    struct pt_wide_figures figures;
-    uint64_t since = a->options.now ? a->options.now() : 0;
-    uint64_t deadline = a->options.now && a->options.effort ? since + a->options.effort : 0;
-    enum pt_wide_end end =
-        pt_wide_explore(a->log, wide_order(orders), w->monitor, &names, &a->options, deadline, f, &figures);
-    if (a->options.now)
-        f->seconds += (double)(a->options.now() - since) / 1e9;
-    if (figures.peak_bytes > f->peak_bytes)
-        f->peak_bytes = figures.peak_bytes;
-    if (asked || end != PT_WIDE_CUT)
-        describe_search(f, order_names[orders], &figures);
-    if (end == PT_WIDE_CUT && asked) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = figures.cut;
-        f->complete = false;
-    } else if (end == PT_WIDE_CUT) {
-        f->wider = figures.cut;
-    } else if (end == PT_WIDE_HOLDS) {
-        f->wider = NULL;
-    }
-    if (end == PT_WIDE_VIOLATED && a->options.found)
-        a->options.found(a->options.context, f);
-    return asked || end == PT_WIDE_VIOLATED || end == PT_WIDE_ERROR;
-}
-
-/* What the passes over the trace say; true: something was found, and is in the log. */
-static bool take_stream(struct watched *w, enum pt_orders orders)
-{
-    struct pt_finding *f = w->finding;
-    struct pt_wide_figures figures;
-    uint64_t found_at;
-    enum pt_wide_end end = pt_wide_stream_end(w->stream, &figures, &found_at);
-    f->peak_bytes = figures.peak_bytes;
-    describe_search(f, order_names[orders], &figures);
-    if (end == PT_WIDE_CUT) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = figures.cut;
-        f->complete = false;
-    }
-    return end == PT_WIDE_VIOLATED;
-}
-
-/* One order, asked for by name; it has no lattice. */
-static void explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
-{
-    struct pt_finding *f = w->finding;
-    f->complete = true;
-    f->order = order_names[a->options.orders];
-    if (pt_wide_log_refuses(a->log)) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = pt_wide_log_refuses(a->log);
-        f->complete = false;
-        return;
-    }
-    if (a->streams && !w->stream) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = "the trace is too long to be kept, and was not read again";
-        f->complete = false;
-    } else if (!a->streams || take_stream(w, a->options.orders)) {
-        (void)explore_wide(a, w, a->options.orders, true);
-        if (a->streams && f->verdict == PT_VERDICT_HOLDS) {
-            f->verdict = PT_VERDICT_ERROR;
-            f->message = "internal error: what was found was not found again; please report this";
-        }
-    }
-    if (lost && f->verdict == PT_VERDICT_HOLDS) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = copy(f, lost);
-    }
-    f->complete = f->complete && !lost;
-}
-
-/* The lattice has explored `access` to its end and found nothing: the wider ones follow. */
-static void explore_wider(struct pt_analysis *a, struct watched *w)
-{
-    struct pt_finding *f = w->finding;
-    if (f->verdict != PT_VERDICT_HOLDS || !f->complete || !f->monitorable)
-        return;
-    f->wider = pt_wide_log_refuses(a->log);
-    if (!f->wider && !explore_wide(a, w, PT_ORDERS_SYNC, false))
-        (void)explore_wide(a, w, PT_ORDERS_VALUES, false);
-}
-
 /* An order pattern answers where the lattice is large, or was left because of the memory limit. */
 static void finish_runs(struct watched *w, const char *lost)
 {
@@ -712,58 +495,6 @@ static void finish_runs(struct watched *w, const char *lost)
         pt_order_pattern_finish(w->pattern, f);
 }
 
-/* ---- the trace, again ---- */
-
-static void make_stream(struct pt_analysis *a, struct watched *w)
-{
-    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
-    uint64_t deadline = a->options.now && a->options.effort ? a->options.now() + a->options.effort : 0;
-    w->stream = pt_wide_stream_new(a->log, wide_order(a->options.orders).slices, w->monitor, &names, &a->options,
-                                   deadline, w->finding);
-}
-
-/* Whether a violation was found, whose run is made from the events up to there. */
-static bool wants_log(struct pt_analysis *a)
-{
-    bool wants = false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct pt_wide_figures figures;
-        uint64_t found_at;
-        if (!a->watched[i].stream || pt_wide_stream_end(a->watched[i].stream, &figures, &found_at) != PT_WIDE_VIOLATED)
-            continue;
-        wants = true;
-        a->collected = found_at > a->collected ? found_at : a->collected;
-    }
-    return wants;
-}
-
-bool pt_analysis_again(struct pt_analysis *a)
-{
-    bool again = false;
-    if (!a->streams || a->collects || pt_wide_log_refuses(a->log))
-        return false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct watched *w = &a->watched[i];
-        if (w->wide && !w->stream)
-            make_stream(a, w);
-        again |= w->stream && pt_wide_stream_begin(w->stream);
-    }
-    if (again)
-        return true;
-    a->collects = true;
-    pt_wide_log_thin(a->log, false);
-    return wants_log(a);
-}
-
-void pt_analysis_reread(struct pt_analysis *a, const struct pt_event *event)
-{
-    if (a->collects && pt_wide_log_count(a->log) < a->collected)
-        pt_wide_log_event(a->log, event);
-    for (uint32_t i = 0; !a->collects && i < a->count; i++)
-        if (a->watched[i].stream)
-            pt_wide_stream_event(a->watched[i].stream, event);
-}
-
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++) {
@@ -771,9 +502,9 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         if (w->lattice)
             finish_runs(w, lost);
         if (w->wide && !w->lattice)
-            explore_asked(a, w, lost);
+            pt_analysis_explore_asked(a, w, lost);
         else if (w->wide)
-            explore_wider(a, w);
+            pt_analysis_explore_wider(a, w);
         if ((w->lattice || w->wide) && !a->streams)
             pt_wide_describe(a->log, w->finding);
         if (w->timed)

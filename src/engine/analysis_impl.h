@@ -1,0 +1,66 @@
+/* Between analysis.c, which has all properties and the causal order, and analysis_wide.c, which has the wider ones. */
+#ifndef PT_ENGINE_ANALYSIS_IMPL_H
+#define PT_ENGINE_ANALYSIS_IMPL_H
+
+#include "engine/analysis.h"
+
+/* Ids of the trace to small numbers of a monitor. */
+struct id_map {
+    uint32_t *to;
+    size_t cap;
+};
+
+struct watched {             /* one property */
+    uint64_t counted_before; /* see struct pt_analysis_options */
+    struct pt_monitor *monitor;
+    struct pt_finding *finding;
+    struct pt_lattice *lattice;       /* NULL: nothing to explore */
+    struct pt_timed *timed;           /* of a `within` property, which has no lattice */
+    struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
+    bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
+    struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
+    struct id_map vars, events;
+    bool all_relevant;   /* every event relevant to some property is relevant to this one */
+    struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
+    size_t own_cap;
+};
+
+struct pt_analysis {
+    struct pt_names *names;
+    struct pt_analysis_options options;
+    uint64_t memory_used;     /* by all properties and their clocks: see the options */
+    uint64_t order_announced; /* bytes of the clocks in it */
+    struct pt_order *order;
+    struct pt_wide_log *log; /* for wider orders; NULL: nobody asks for them */
+    bool streams;            /* the trace is too long for that: it is read again, see pt_analysis_again */
+    bool collects;           /* ... and up to event `collected` into the log after all */
+    uint64_t collected;
+    uint64_t log_announced;
+    struct watched *watched;
+    struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
+    struct pt_locals *locals;       /* ... or the program itself evaluates them */
+    struct pt_race_properties *races;
+    struct pt_finding **findings;
+    uint32_t count;
+    struct id_map vars, events; /* relevant to some property: 0 */
+    bool has_functions;         /* calls of functions are events of some */
+    struct id_map known_events; /* of those: looked at */
+    bool *var_seen, *event_seen, *thread_seen;
+    size_t var_seen_cap, event_seen_cap, thread_seen_cap;
+    uint64_t event_count, thread_count;
+    bool ordering; /* clocks are still needed */
+    bool any_timed;
+    struct pt_clock *no_clock;
+    struct pt_clock_pool own_clocks;
+};
+
+/* --- analysis_wide.c --- */
+
+/* Wider orders need the whole trace. */
+void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event);
+/* One order, asked for by name; the property has no lattice. */
+void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost);
+/* The lattice has explored `access` to its end and found nothing: the wider ones follow. */
+void pt_analysis_explore_wider(struct pt_analysis *a, struct watched *w);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * Properties in orders wider than `access` (engine/wide): the events that they need are logged as they come, or, where
+ * the trace is too long for that and slices were asked for, it is read again, once for each pass, and once more up to
+ * what was found.
+ *
+ * Guarantee: `holds` is said of an order only if it was explored to its end. Cost: that of the orders; memory for the
+ * log, within the limit, or for the passes' states.
+ */
+#include <string.h>
+
+#include "engine/analysis_impl.h"
+#include "engine/memory.h"
+#include "engine/wide/wide.h"
+
+static const char *const order_names[] = {
+    [PT_ORDERS_ACCESS] = "access",    [PT_ORDERS_SYNC] = "sync",         [PT_ORDERS_VALUES] = "values",
+    [PT_ORDERS_AUTO] = "auto",        [PT_ORDERS_SLICES_0] = "slices=0", [PT_ORDERS_SLICES_1] = "slices=1",
+    [PT_ORDERS_SLICES_2] = "slices=2"};
+
+enum pt_check_order pt_orders_widest(enum pt_orders orders)
+{
+    return orders == PT_ORDERS_ACCESS ? PT_CHECK_ACCESS : orders == PT_ORDERS_SYNC ? PT_CHECK_SYNC : PT_CHECK_VALUES;
+}
+
+bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
+{
+    for (size_t i = 0; i < sizeof order_names / sizeof *order_names; i++)
+        if (strcmp(order_names[i], name) == 0) {
+            *ret_orders = (enum pt_orders)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- the log ---- */
+
+/* Slices do not need all events at once, if the trace can be read more than once. */
+static bool may_stream(const struct pt_analysis *a)
+{
+    return a->options.rereads && a->options.orders >= PT_ORDERS_SLICES_0 && !pt_wide_log_refuses(a->log);
+}
+
+static void begin_streams(struct pt_analysis *a)
+{
+    a->streams = true;
+    pt_wide_log_thin(a->log, true);
+}
+
+/* Those that nobody asked for by name may not cost more than LOG_MOST events. */
+void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
+{
+    enum { LOG_MOST = 1 << 20, STRIDE = 1024 };
+    pt_wide_log_event(a->log, event);
+    uint64_t count = pt_wide_log_count(a->log);
+    if (a->options.orders == PT_ORDERS_AUTO && count > LOG_MOST)
+        pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
+    if (may_stream(a) && count > LOG_MOST)
+        begin_streams(a);
+    if (a->streams || count % STRIDE)
+        return;
+    /* Beside a lattice, which comes first, it gets a quarter of the memory. */
+    uint64_t bytes = pt_wide_log_bytes(a->log), limit = a->options.memory_limit;
+    uint64_t left = pt_memory_share(&a->options, &a->log_announced, bytes);
+    if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
+        left = limit / 4;
+    if (!limit || bytes <= left)
+        return;
+    if (may_stream(a))
+        begin_streams(a);
+    else
+        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+    (void)pt_memory_share(&a->options, &a->log_announced, 0);
+}
+
+/* ---- the orders ---- */
+
+static void describe_search(struct pt_finding *f, const char *order, const struct pt_wide_figures *figures)
+{
+    f->order = order;
+    f->relevant = figures->relevant;
+    f->levels = figures->levels;
+    f->states = figures->states;
+    f->width = figures->width;
+    f->runs = figures->runs;
+    f->runs_overflow = figures->runs_overflow;
+}
+
+static struct pt_wide_order wide_order(enum pt_orders orders)
+{
+    struct pt_wide_order order = {.possible = orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES};
+    if (orders >= PT_ORDERS_SLICES_0) {
+        order.sliced = true;
+        order.slices = orders - PT_ORDERS_SLICES_0;
+    }
+    return order;
+}
+
+/* Explores one wider order. True: the property is settled. `asked`: this order and no other was asked for. */
+static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_orders orders, bool asked)
+{
+    struct pt_finding *f = w->finding;
+    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
+    struct pt_wide_figures figures;
+    uint64_t since = a->options.now ? a->options.now() : 0;
+    uint64_t deadline = a->options.now && a->options.effort ? since + a->options.effort : 0;
+    enum pt_wide_end end =
+        pt_wide_explore(a->log, wide_order(orders), w->monitor, &names, &a->options, deadline, f, &figures);
+    if (a->options.now)
+        f->seconds += (double)(a->options.now() - since) / 1e9;
+    if (figures.peak_bytes > f->peak_bytes)
+        f->peak_bytes = figures.peak_bytes;
+    if (asked || end != PT_WIDE_CUT)
+        describe_search(f, order_names[orders], &figures);
+    if (end == PT_WIDE_CUT && asked) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = figures.cut;
+        f->complete = false;
+    } else if (end == PT_WIDE_CUT) {
+        f->wider = figures.cut;
+    } else if (end == PT_WIDE_HOLDS) {
+        f->wider = NULL;
+    }
+    if (end == PT_WIDE_VIOLATED && a->options.found)
+        a->options.found(a->options.context, f);
+    return asked || end == PT_WIDE_VIOLATED || end == PT_WIDE_ERROR;
+}
+
+/* What the passes over the trace say; true: something was found, and is in the log. */
+static bool take_stream(struct watched *w, enum pt_orders orders)
+{
+    struct pt_finding *f = w->finding;
+    struct pt_wide_figures figures;
+    uint64_t found_at;
+    enum pt_wide_end end = pt_wide_stream_end(w->stream, &figures, &found_at);
+    f->peak_bytes = figures.peak_bytes;
+    describe_search(f, order_names[orders], &figures);
+    if (end == PT_WIDE_CUT) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = figures.cut;
+        f->complete = false;
+    }
+    return end == PT_WIDE_VIOLATED;
+}
+
+/* One order, asked for by name; it has no lattice. */
+void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
+{
+    struct pt_finding *f = w->finding;
+    f->complete = true;
+    f->order = order_names[a->options.orders];
+    if (pt_wide_log_refuses(a->log)) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = pt_wide_log_refuses(a->log);
+        f->complete = false;
+        return;
+    }
+    if (a->streams && !w->stream) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = "the trace is too long to be kept, and was not read again";
+        f->complete = false;
+    } else if (!a->streams || take_stream(w, a->options.orders)) {
+        (void)explore_wide(a, w, a->options.orders, true);
+        if (a->streams && f->verdict == PT_VERDICT_HOLDS) {
+            f->verdict = PT_VERDICT_ERROR;
+            f->message = "internal error: what was found was not found again; please report this";
+        }
+    }
+    if (lost && f->verdict == PT_VERDICT_HOLDS) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = pt_arena_strndup(&f->arena, lost, strlen(lost));
+    }
+    f->complete = f->complete && !lost;
+}
+
+/* The lattice has explored `access` to its end and found nothing: the wider ones follow. */
+void pt_analysis_explore_wider(struct pt_analysis *a, struct watched *w)
+{
+    struct pt_finding *f = w->finding;
+    if (f->verdict != PT_VERDICT_HOLDS || !f->complete || !f->monitorable)
+        return;
+    f->wider = pt_wide_log_refuses(a->log);
+    if (!f->wider && !explore_wide(a, w, PT_ORDERS_SYNC, false))
+        (void)explore_wide(a, w, PT_ORDERS_VALUES, false);
+}
+
+/* ---- the trace, again ---- */
+
+static void make_stream(struct pt_analysis *a, struct watched *w)
+{
+    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
+    uint64_t deadline = a->options.now && a->options.effort ? a->options.now() + a->options.effort : 0;
+    w->stream = pt_wide_stream_new(a->log, wide_order(a->options.orders).slices, w->monitor, &names, &a->options,
+                                   deadline, w->finding);
+}
+
+/* Whether a violation was found, whose run is made from the events up to there. */
+static bool wants_log(struct pt_analysis *a)
+{
+    bool wants = false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct pt_wide_figures figures;
+        uint64_t found_at;
+        if (!a->watched[i].stream || pt_wide_stream_end(a->watched[i].stream, &figures, &found_at) != PT_WIDE_VIOLATED)
+            continue;
+        wants = true;
+        a->collected = found_at > a->collected ? found_at : a->collected;
+    }
+    return wants;
+}
+
+bool pt_analysis_again(struct pt_analysis *a)
+{
+    bool again = false;
+    if (!a->streams || a->collects || pt_wide_log_refuses(a->log))
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        if (w->wide && !w->stream)
+            make_stream(a, w);
+        again |= w->stream && pt_wide_stream_begin(w->stream);
+    }
+    if (again)
+        return true;
+    a->collects = true;
+    pt_wide_log_thin(a->log, false);
+    return wants_log(a);
+}
+
+void pt_analysis_reread(struct pt_analysis *a, const struct pt_event *event)
+{
+    if (a->collects && pt_wide_log_count(a->log) < a->collected)
+        pt_wide_log_event(a->log, event);
+    for (uint32_t i = 0; !a->collects && i < a->count; i++)
+        if (a->watched[i].stream)
+            pt_wide_stream_event(a->watched[i].stream, event);
+}
