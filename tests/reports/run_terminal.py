@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -76,24 +77,26 @@ KINDS = {
 
 
 def on_terminal(command, folder, width, **environment):
-    """What a command prints on a terminal of that width, and its exit status."""
+    """What a command prints on a terminal of that width, and its exit status.
+
+    Our end of the terminal's other side stays open, and a mark is written to it when the command has ended: everything before the mark
+    is then the command's, whole. To read until the other side is closed instead loses what is still on its way on some kernels."""
+    mark = b"\x00all of it\x00"
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    text, marked = b"", False
     with subprocess.Popen(command, cwd=folder, env={**inherited, **environment}, stdin=subprocess.DEVNULL, stdout=theirs,
                           stderr=subprocess.DEVNULL) as process:
-        os.close(theirs)
-        text = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # Linux says so when the other side is closed
-                part = b""
-            if not part:
-                break
-            text += part
+        while not text.endswith(mark):
+            if select.select([ours], [], [], 0.02)[0]:
+                text += os.read(ours, 65536)
+            elif not marked and process.poll() is not None:
+                os.write(theirs, mark)
+                marked = True
+    os.close(theirs)
     os.close(ours)
-    return text.decode().replace("\r\n", "\n"), process.returncode
+    return text.removesuffix(mark).decode().replace("\r\n", "\n"), process.returncode
 
 
 def lay_out(folder):

@@ -305,6 +305,9 @@ def busy(now, seconds):
     return stream, t
 
 
+MARK = b"\x00all of it\x00"
+
+
 def on_terminal(command, rows, columns, talk, environment=None):
     """Runs a command on a terminal of its own until it ends; talk(process, master, screen) may type. Returns its status, all it
     wrote, and the terminal's modes before and after."""
@@ -323,9 +326,13 @@ def on_terminal(command, rows, columns, talk, environment=None):
         if process.poll() is None:
             process.kill()
         process.wait()
+    after = termios.tcgetattr(slave)
     while select.select([master], [], [], 0.05)[0]:
         screen += os.read(master, 1 << 16)
-    after = termios.tcgetattr(slave)
+    os.write(slave, MARK)  # what was still on its way comes before it
+    while not screen.endswith(MARK):
+        screen += os.read(master, 1 << 16)
+    screen = screen.removesuffix(MARK)
     os.close(master)
     os.close(slave)
     return process.returncode, screen.decode(), before, after
