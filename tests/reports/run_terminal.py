@@ -17,10 +17,12 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WIDTHS = (60, 80, 120)
+PATIENCE = 60
 
 TRACE = """-|init(w)=20|-
 -|init(v)=40|-
@@ -85,15 +87,19 @@ def on_terminal(command, folder, width, **environment):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    text, marked = b"", False
-    with subprocess.Popen(command, cwd=folder, env={**inherited, **environment}, stdin=subprocess.DEVNULL, stdout=theirs,
-                          stderr=subprocess.DEVNULL) as process:
+    text, marked, end = b"", False, time.monotonic() + PATIENCE
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(command, cwd=folder, env={**inherited, **environment}, stdin=subprocess.DEVNULL,
+                                                              stdout=theirs, stderr=errors) as process:
         while not text.endswith(mark):
             if select.select([ours], [], [], 0.02)[0]:
                 text += os.read(ours, 65536)
             elif not marked and process.poll() is not None:
                 os.write(theirs, mark)
                 marked = True
+            assert time.monotonic() < end, f"no end after {text!r}"
+        errors.seek(0)
+        said = errors.read().decode()
+        assert not re.search("write|output", said), f"on standard error: {said!r}"
     os.close(theirs)
     os.close(ours)
     return text.removesuffix(mark).decode().replace("\r\n", "\n"), process.returncode
