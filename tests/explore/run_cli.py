@@ -512,6 +512,25 @@ def test_child_posts(bench):
     expect(bench.explore(bench.program("cancelled"), "-n", "5", "--expect", "0", "--strategy", "exhaustive", arguments=("child",), status=3), "")
 
 
+@test
+def test_forked(bench):
+    """What processes share can be signalled by the other one: nobody is stuck who waits for that, whenever the wait began."""
+    program = bench.program("forked")
+    for way in ("condition", "barrier", "semaphore", "futex", "mutex"):
+        for early in ((), ("early",)):
+            answer = bench.explore(program, "-n", "6", "--strategy", "random", arguments=(way, *early), status=0)
+            expect(not failures(answer) and answer["explore"]["losses"], f"{way} {early}: {answer}")
+
+
+@test
+def test_only_schedule(bench):
+    source = bench.folder / "one.c"
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    bench.run("cc", source, "-o", bench.folder / "one", status=0)
+    done = bench.run("explore", "--strategy", "exhaustive", "--", bench.folder / "one", status=0)
+    expect("The only schedule was explored: it does not fail;" in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
 # ---- the end ----
 
 def processes_of(path):

@@ -112,8 +112,11 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
     struct pt_buf text;
     pt_buf_init(&text);
     if (x->complete) {
-        pt_buf_printf(&text, "All %" PRIu64 " schedule%s explored%s", x->distinct, pt_words_plural(x->distinct),
-                      e->seen_count ? "" : ": none fails");
+        if (x->distinct == 1)
+            pt_buf_printf(&text, "The only schedule was explored%s", e->seen_count ? "" : ": it does not fail");
+        else
+            pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct,
+                          e->seen_count ? "" : ": none fails");
         if (x->bounded)
             pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
                           pt_words_plural(x->preemptions));

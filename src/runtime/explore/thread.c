@@ -201,6 +201,11 @@ void pt_explore_forks(void)
         pt_explore_lost(PT_EXPLORE_LOST_FORKED, NULL);
 }
 
+bool pt_explore_has_forked(void)
+{
+    return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
+}
+
 /* The only thread of the copy goes its own way. */
 void pt_explore_forked(void)
 {
