@@ -35,6 +35,8 @@ void exh_look_for_doubts(struct exhaustive *x, const struct pt_explore_outcome *
 {
     if (outcome->result.losses)
         exh_miss(x, "control was lost");
+    if (outcome->result.times & PT_EXPLORE_TIMER_SET)
+        exh_miss(x, "timers are over at one moment of the virtual clock alone");
     if (ends_yielding(x, outcome))
         exh_miss(x, "a loop that yields was not seen to end");
     if (outcome->timed_out)

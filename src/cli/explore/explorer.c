@@ -159,6 +159,7 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     if (outcome->result.losses && !e->losses)
         e->lost_place = outcome->result.lost_place;
     e->losses |= outcome->result.losses;
+    e->reads_clock |= (outcome->result.times & PT_EXPLORE_CLOCK_READ) != 0;
     e->escaped += (outcome->result.losses & PT_EXPLORE_ESCAPES) != 0;
     if (!pt_explore_outcome_counts(outcome))
         return;

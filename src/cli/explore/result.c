@@ -123,6 +123,8 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
         pt_buf_puts(&text, "; every other one differs in the order of independent steps alone. This is about what "
                            "instrumented code does: state inside of libraries without instrumentation, and memory "
                            "that inline assembly uses, are not part of it");
+        if (e->reads_clock)
+            pt_buf_puts(&text, "; and the program reads the clock, which tells one time in each of these schedules");
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
         if (x->fell_back && x->controlled)

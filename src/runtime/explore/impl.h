@@ -96,10 +96,11 @@ struct pt_explore_run {
     bool several;           /* there is another thread that was not joined */
     uint32_t leaving;       /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
-    uint64_t in_row; /* steps that `current` has taken, one after the other */
-    uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
-    bool slept;      /* one of these was a sleep */
-    uint64_t idled;  /* the same, whoever could */
+    uint64_t in_row;  /* steps that `current` has taken, one after the other */
+    uint64_t spun;    /* steps in a row of threads that spin while nobody else could go on */
+    bool slept;       /* one of these was a sleep */
+    uint32_t awaited; /* how often the next thread of the schedule was waited for, which is outside */
+    uint64_t idled;   /* the same, whoever could */
     uint64_t clock, clock_began;
     uint64_t clock_reads, clock_read_in; /* how often it was read in this stretch */
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
