@@ -242,7 +242,8 @@ struct pt_explore_place {
     X(HANDLE, "handles a signal", 1, 1, 0)             /* a signal; object: its own slot */                            \
     X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
     X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
-    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */
+    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */                              \
+    X(EXITS, "exits", 0, 0, 0) /* the process ends, whatever other threads are about to do; after exit handlers */
 #define PT_EXPLORE_KIND_NAME(name, word, reads, writes, blocks) PT_EXPLORE_##name,
 enum pt_explore_kind { PT_EXPLORE_KINDS(PT_EXPLORE_KIND_NAME) PT_EXPLORE_KIND_COUNT };
 #undef PT_EXPLORE_KIND_NAME

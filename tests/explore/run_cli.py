@@ -531,6 +531,37 @@ def test_only_schedule(bench):
     expect("The only schedule was explored: it does not fail;" in done.stdout + done.stderr, done.stdout + done.stderr)
 
 
+@test
+def test_outlived(bench):
+    """The process ends when others have not: they may do something before it does, and after its exit handlers."""
+    program = bench.program("outlived")
+    for strategy in ("exhaustive", "random", "auto"):
+        (failure,) = failures(bench.explore(program, "-n", "60", "--strategy", strategy, status=1))
+        expect(failure["failure"] in ("signal", "race"), failure)
+    answer = bench.explore(program, "--strategy", "exhaustive", arguments=("joined",), status=0)
+    expect(answer["explore"]["complete"], answer)
+
+
+@test
+def test_timer_is_no_proof(bench):
+    """What goes by the virtual clock is seen at one time of many: so it is said."""
+    program = bench.program("timer")
+    answer = bench.explore(program, "--strategy", "exhaustive", status=3)
+    expect("timers are over at one moment" in answer["properties"][0]["message"], answer)
+    answer = bench.explore(program, "--strategy", "exhaustive", arguments=("clock",), status=0)
+    expect(answer["explore"]["complete"] and "the program reads the clock" in answer["properties"][0]["message"], answer)
+
+
+@test
+def test_replay_children(bench):
+    """A replay waits for a thread that is in the kernel, where its schedule has it next."""
+    program, schedule = bench.program("children"), bench.folder / "children.schedule"
+    bench.explore(program, "-n", "60", "-o", schedule, "--expect", "0", status=1)
+    for _ in range(10):
+        done = bench.run("replay", schedule, "--", program, status=1)
+        expect("the same run, with the same end: signal 6" in done.stderr, done.stderr)
+
+
 # ---- the end ----
 
 def processes_of(path):

@@ -71,7 +71,9 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
         *ret_why = e->unshown ? "a violation of a property is predicted that no run has shown"
                               : "not all orders of independent steps could be looked at for the properties";
     else if (asked)
-        *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
+        *ret_why = e->losses                                  ? "control was lost"
+                   : e->seen_count && !e->request->keep_going ? "it stopped at the first failure (see --keep-going)"
+                                                              : "the limit of runs was reached";
     else if (e->unfinished)
         *ret_why =
             "some runs reached the limit of steps, or did not end after control was lost or while a timer was set";

@@ -139,6 +139,8 @@ void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
 void pt_explore_end(void);
 /* The calling thread is the last of which the program has any more, and does not return there. */
 void pt_explore_last(void);
+/* The calling thread is about to end the process: others may do something before. */
+void pt_explore_exits(void);
 /* The slot was joined, or nobody will: it may be used again. */
 void pt_explore_released(uint32_t slot);
 void pt_explore_named(uint32_t slot, const char *name);

@@ -195,6 +195,12 @@ void pt_explore_released(uint32_t slot)
     pt_spin_unlock(&pt_run.lock);
 }
 
+void pt_explore_exits(void)
+{
+    if (pt_explore_on && pt_explore_slot() != PT_EXPLORE_NO_SLOT && pt_run.several)
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_EXITS});
+}
+
 void pt_explore_forks(void)
 {
     if (pt_explore_slot() != PT_EXPLORE_NO_SLOT)
