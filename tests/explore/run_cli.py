@@ -562,6 +562,22 @@ def test_replay_children(bench):
         expect("the same run, with the same end: signal 6" in done.stderr, done.stderr)
 
 
+@test
+def test_modern(bench):
+    """C++20's threads, latches, barriers, semaphores and waits: right programs never fail, wrong ones are found and replayed."""
+    program, schedule = bench.folder / "modern", bench.folder / "modern.schedule"
+    bench.run("c++", "-std=c++20", "-O1", "-g", "-pthread", HERE / "cli" / "modern.cpp", "-o", program, status=0)
+    for way in ("stops", "latches", "barriers", "semaphores", "waits", "readers", "futures"):
+        for strategy in ("random", "pct"):
+            answer = bench.explore(program, "-n", "15", "--strategy", strategy, arguments=(way,), status=0)
+            expect(not failures(answer) and not answer["explore"]["losses"], f"{way}, {strategy}: {answer}")
+    for way in ("bad-stop", "bad-latch"):
+        bench.explore(program, "-n", "300", "-o", schedule, "--expect", "0", arguments=(way,), status=1)
+        for _ in range(5):
+            done = bench.run("replay", schedule, "--", program, way, status=1)
+            expect("the same run, with the same end" in done.stderr, done.stderr)
+
+
 # ---- the end ----
 
 def processes_of(path):
