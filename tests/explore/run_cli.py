@@ -219,8 +219,8 @@ def test_falls_back(bench):
 def test_not_instrumented(bench):
     program = bench.program("input", compiler="cc")
     done = bench.run("explore", "-n", "6", "--", program, status=0)
-    expect("not built with 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
-    expect("not built with 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
+    expect("not built with this 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
+    expect("not built with this 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
 
 
 # ---- signals ----
