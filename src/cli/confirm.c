@@ -122,7 +122,8 @@ static int summarise(const struct pt_confirm *confirm, const char *path, const s
     if (!confirm->quiet && all)
         pt_confirm_summary(counts);
     else if (!confirm->quiet && !counts->refused)
-        fprintf(stderr, "portent confirm: there is no such predicted violation in %s\n", path);
+        fprintf(stderr, "portent confirm: there is no %spredicted violation in %s\n",
+                confirm->name || confirm->id ? "such " : "", path);
     return counts->confirmed ? PT_EXIT_VIOLATED : all ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
 }
 
@@ -133,6 +134,7 @@ static enum pt_status confirm_file(struct request *request, const char *path, in
     enum pt_status status = load(path, &loaded, err);
     if (status != PT_OK)
         return status;
+    loaded->result.blocks = loaded->of_run;
     request->confirm.replay.foreign = !loaded->result.program;
     request->confirm.usual = loaded->result.ended ? loaded->result.program_status : PT_STATUS_UNKNOWN;
     status = pt_confirm_result(&request->confirm, &loaded->result, &counts, err);
@@ -140,6 +142,7 @@ static enum pt_status confirm_file(struct request *request, const char *path, in
         status = write_result(request, &loaded->result, err);
     if (status == PT_OK)
         *ret_exit = summarise(&request->confirm, path, &counts);
+    pt_confirm_release(&request->confirm);
     pt_loaded_free(loaded);
     return status;
 }
@@ -188,7 +191,9 @@ const struct pt_command pt_command_confirm = {
         "Runs PROGRAM, which was built with 'portent cc' or 'portent c++', once for each predicted violation of a "
         "result that 'run -r' or 'check --json' wrote, and makes its threads wait for each other so that the events "
         "of the property, and in wider orders the locks, come in the predicted order; a predicted race, deadlock or "
-        "use of freed memory is confirmed in the same way. Then the thread that broke it goes on alone, as far as it "
+        "use of freed memory is confirmed in the same way, and a block that 'check --atomicity' saw disturbed is "
+        "disturbed "
+        "once more. Then the thread that broke it goes on alone, as far as it "
         "can, and the others one by one. CONFIRMED: the run really broke the property; whether the program's own check "
         "failed, too, is told beside it. NOT REPRODUCED: it did not, with the reason: the program diverged, was "
         "blocked, took too long, or computed other values. What is said goes to standard error; input and output are "

@@ -188,9 +188,9 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
     if (status == PT_OK)
         status = pt_explore_crew_round(r->crew, &r->places, &plan, 1, NULL, NULL, &r->outcome, &fresh, err);
     if (status == PT_OK && !r->outcome.started)
-        status =
-            pt_err_set(err, PT_EINPUT,
-                       "'%s' was not under control: it is not built with 'portent cc', or ended before main", r->path);
+        status = pt_err_set(err, PT_EINPUT,
+                            "'%s' was not under control: it is not built with this 'portent cc', or ended before main",
+                            r->path);
     if (r->properties && r->outcome.started)
         r->recorded = pt_explore_recorded_read(record, &(struct pt_explore_reading){.properties = r->properties});
     free(record);

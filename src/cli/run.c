@@ -482,6 +482,8 @@ static void confirm(struct run *run, const char *const *program, struct pt_resul
         pt_diag_error(&err);
     else if (!request.quiet && counts.confirmed + counts.not_reproduced)
         pt_confirm_summary(&counts);
+    else if (!request.quiet && !counts.refused)
+        fputs("portent: --confirm: nothing was predicted, so there is nothing to confirm\n", stderr);
 }
 
 /* What was found decides the exit status; that the program failed besides, or crashed, is not to go unsaid. */

@@ -63,7 +63,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 3 };
+enum { PT_EXPLORE_VERSION = 4 };
 enum {
     PT_EXPLORE_THREADS = 256,
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
@@ -242,7 +242,8 @@ struct pt_explore_place {
     X(HANDLE, "handles a signal", 1, 1, 0)             /* a signal; object: its own slot */                            \
     X(PAUSE, "is about to wait for a signal", 1, 1, 0) /* object: its own slot; a handler that runs before is none */  \
     X(PAUSED, "waits for a signal", 1, 1, 1)           /* until a handler has run; of sigsuspend it comes alone */     \
-    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */
+    X(USER, "does", 1, 1, 0)                           /* portent_event() and the like */                              \
+    X(EXITS, "exits", 0, 0, 0) /* the process ends, whatever other threads are about to do; after exit handlers */
 #define PT_EXPLORE_KIND_NAME(name, word, reads, writes, blocks) PT_EXPLORE_##name,
 enum pt_explore_kind { PT_EXPLORE_KINDS(PT_EXPLORE_KIND_NAME) PT_EXPLORE_KIND_COUNT };
 #undef PT_EXPLORE_KIND_NAME
@@ -332,6 +333,9 @@ enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_C
 /* After these, threads run that nobody schedules. */
 #define PT_EXPLORE_ESCAPES (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
 
+/* A timer was set; the clock was read while there were several threads. */
+enum pt_explore_time { PT_EXPLORE_TIMER_SET = 1, PT_EXPLORE_CLOCK_READ = 2 };
+
 enum { PT_EXPLORE_FOUND_KEYS = 16 };
 struct pt_explore_result {
     uint32_t run;                        /* the input's, written first of all */
@@ -347,6 +351,7 @@ struct pt_explore_result {
     uint32_t fresh;                      /* places that became MET in this run */
     uint32_t time_outs, spurious, spins; /* how many there were */
     uint32_t timers;                     /* that are set, and not over yet */
+    uint32_t times;                      /* enum pt_explore_time, or-ed: what went by the virtual clock */
     uint64_t clock;                      /* virtual time at the end */
     uint32_t found;                      /* 1 << enum pt_found_check, or-ed: what the program's own checks found */
     uint32_t found_count;                /* how many different findings; the first have keys (core/finding_key.h) */

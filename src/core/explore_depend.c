@@ -51,6 +51,7 @@ enum pt_explore_space pt_explore_space(enum pt_explore_kind kind)
     case PT_EXPLORE_SLEEP:
     case PT_EXPLORE_YIELD:
     case PT_EXPLORE_FOREIGN:
+    case PT_EXPLORE_EXITS:
     case PT_EXPLORE_KIND_COUNT:
         return PT_EXPLORE_NOTHING;
     default:

@@ -306,6 +306,13 @@ static void note_taken(struct pt_explore_picker *picker, const struct pt_explore
     picker->intended = PT_EXPLORE_NO_SLOT;
 }
 
+uint32_t pt_explore_pick_next(const struct pt_explore_picker *picker)
+{
+    if (picker->diverged || picker->at >= picker->input->prefix_count)
+        return PT_EXPLORE_NO_SLOT;
+    return picker->prefix[picker->at].who & ~PT_EXPLORE_HANDLES;
+}
+
 uint32_t pt_explore_pick(struct pt_explore_picker *picker, const struct pt_explore_view *view)
 {
     uint32_t who = PT_EXPLORE_NO_SLOT;

@@ -54,6 +54,8 @@ void pt_explore_pick_begin(struct pt_explore_picker *picker, const struct pt_exp
 void pt_explore_pick_thread(struct pt_explore_picker *picker, uint32_t slot, uint32_t parent, uint64_t line);
 /* The slot, perhaps with PT_EXPLORE_HANDLES; or PT_EXPLORE_NO_SLOT: picker->why says why. */
 uint32_t pt_explore_pick(struct pt_explore_picker *picker, const struct pt_explore_view *view);
+/* Whom the prefix has next; PT_EXPLORE_NO_SLOT: it is over, or was left. */
+uint32_t pt_explore_pick_next(const struct pt_explore_picker *picker);
 /* Numbers at random, the same for the same seed everywhere. */
 uint64_t pt_explore_random(uint64_t *state);
 

@@ -17,7 +17,9 @@
  *
  * The last entries of a whole schedule may *meet*: the first of them is not done before the threads of all stand right
  * before theirs. They may be known by their place in the source alone, where nobody knows their memory by name. A
- * *bare* schedule has no others, and nobody else is held before it is played.
+ * *bare* schedule has no others, and nobody else is held before it is played; since nobody knows how often a thread
+ * passes there before, it goes on after a while if the others do not come, and stands there again the next time. A
+ * thread that has several of these entries stands before the first of them; the others come in their turn.
  *
  * When the schedule is played, one thread has the *floor*, and every other one is held at its next access, lock or
  * user event: first the thread of the last entry, which is the one that breaks what was predicted. The observer passes
@@ -50,6 +52,7 @@ enum pt_gate_kind {
     PT_GATE_AT_WRITE,
     PT_GATE_AT_LOCK,
     PT_GATE_AT_FREE, /* wherever it stands */
+    PT_GATE_AT_TAKE, /* as AT_LOCK, but it is done when the lock was taken, not when it is waited for */
 };
 
 struct pt_gate_place {
@@ -101,6 +104,7 @@ struct pt_gate {
     uint32_t whole;                            /* what the schedule has: see above */
     uint32_t meets;                            /* so many entries at its end do, PT_GATE_MEET at most */
     uint32_t bare;                             /* it has no others */
+    uint64_t stand_ns;                         /* so long a thread stands before one of these; 0: as long as it takes */
     struct pt_gate_place places[PT_GATE_MEET]; /* of those; line 0: not known */
     uint32_t entries, actors, threads;         /* offsets */
     _Alignas(64) _Atomic uint32_t turn;        /* futex: threads that wait for theirs */

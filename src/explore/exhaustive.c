@@ -5,30 +5,11 @@
  *
  * The runs form a tree, of which the last one is a path: a node is the state before a step. After a run, for every two
  * steps i < j of different threads that are in a race, a thread is added to those to be tried at node i that can begin
- * a run in which j comes before i, unless one is there already. A *race*: dependent, i does not happen before the step
- * that j's thread did last, and nothing else leads from i to j.
- *
- * Steps that wait need more, since what is tried in place of i may be what i made impossible: after i, j cannot be
- * taken at once, but only later, by way of others (who locks, unlocks; then j locks), or never. So of these every
- * dependent i counts; and what threads wait for when a run is over, or was cut short by its sleep set, counts as if it
- * came next.
- *   - A wait for one object (lock, semaphore, barrier): all that lets it go on or keeps it from that writes the object,
- *     so depends on i. If it could not be taken at i it cannot be brought before i; if it could, the initials of what
- *     does not depend on i, and it, are right: of these those that are not needed for j do not depend on it either.
- *   - A wait for a condition needs a signal and the mutex. What signals may not depend on who has the mutex, and need
- *     not be in this run: initials are taken from what j's thread had to do before; if that is nothing, every thread
- *     that can go on is tried (Flanagan, Godefroid, POPL 2005).
- * That these sets are source sets: let w be a run from a node that begins with none of what is tried there, b of those
- * the one that does not depend on the longest part of w, z the first step that depends on b. What comes before z was
- * run behind b, and then z was a race with b, or waited: the initials that were added begin w, or do not depend on a
- * longer part. The last step of a process that ends depends on everything, since nothing comes after it.
+ * a run in which j comes before i (exhaustive_races.c). What would make the answer wrong is in exhaustive_doubts.c.
  *
  * A thread to which a signal is on its way can be taken in two ways, to handle it or not. Whoever is tried at a node is
  * tried in both; sending depends on all that the receiver does. Memory that a thread and its handler use is not known
  * to be shared, so that the handler does not come between all of its accesses: no exploration with signals is whole.
- *
- * With a bound on preemptions sleep sets are not used, every dependent i counts, and each point is also tried where the
- * preempted thread began to run (Coons, Musuvathi, McKinley, OOPSLA 2013).
  *
  * Guarantee: when it ends, every schedule is equivalent to one that was run, or has more preemptions than allowed; if
  * what is shared has grown meanwhile, all begins again. Classes are counted by a hash of the partial order of steps.
@@ -38,42 +19,7 @@
 #include <string.h>
 
 #include "core/explore_depend.h"
-#include "explore/causes.h"
-#include "explore/exhaustive.h"
-
-enum { STEPS_MOST = 20000 }; /* of a run that is looked at */
-
-struct node {
-    struct pt_explore_set enabled;  /* could be taken here, without those that spin if there are others */
-    struct pt_explore_set trying;   /* source set: are to be tried here */
-    struct pt_explore_set done;     /* were */
-    struct pt_explore_set signals;  /* could be taken to handle a signal, too; that is tried with them ... */
-    struct pt_explore_set bound;    /* ... or alone */
-    struct pt_explore_set handled;  /* were */
-    struct pt_explore_step *asleep; /* need not be: what they were about to do */
-    struct pt_explore_step *tried;  /* what those that were tried did, and the one that is being */
-    uint32_t asleep_count, tried_count;
-    size_t asleep_cap, tried_cap;
-    struct pt_explore_step step; /* the one of the last run */
-    uint32_t preemptions;        /* before it, in the last run */
-};
-
-struct exhaustive {
-    struct pt_explore_tactic tactic; /* first */
-    struct pt_explore_base base;
-    struct node *nodes;
-    uint32_t count, made; /* nodes of the last run; those that have memory */
-    size_t cap;
-    struct pt_explore_step *waiting; /* of the last run: what threads were about to do when it was over, by slot */
-    bool *waits;                     /* ... if they were */
-    bool begun, over, out;           /* the first run is handed out; nothing is left; a plan is under way */
-    uint32_t branch;                 /* node of the plan that is under way */
-    uint32_t shared;                 /* keys when this pass began */
-    struct pt_map64 classes;
-    struct pt_explore_progress progress;
-    struct pt_explore_causes causes; /* of the run that is looked at */
-    uint64_t *hashes;
-};
+#include "explore/exhaustive_impl.h"
 
 /* --- the tree --- */
 
@@ -140,11 +86,6 @@ static void pass_sleep(const struct node *node, const struct pt_explore_step *st
             fall_asleep(ret_next, &node->tried[i]);
 }
 
-static bool bounded(const struct exhaustive *x)
-{
-    return x->base.preemptions != UINT32_MAX;
-}
-
 /* Whether taking `slot` at a node preempts who ran before. */
 static bool preempts(const struct exhaustive *x, uint32_t at, uint32_t slot)
 {
@@ -152,134 +93,7 @@ static bool preempts(const struct exhaustive *x, uint32_t at, uint32_t slot)
     return last != slot && pt_explore_has(&x->nodes[at].enabled, last);
 }
 
-/* --- races of a run --- */
-
-static void add_all(struct node *node)
-{
-    for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
-        node->trying.words[w] |= node->enabled.words[w];
-}
-
-/* `wanted` first. */
-static void add_one(struct node *node, const struct pt_explore_set *initials, uint32_t wanted)
-{
-    for (unsigned w = 0; w < PT_EXPLORE_WORDS; w++)
-        if (initials->words[w] & node->trying.words[w])
-            return;
-    if (pt_explore_has(initials, wanted) && pt_explore_has(&node->enabled, wanted)) {
-        pt_explore_add(&node->trying, wanted);
-        return;
-    }
-    for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
-        if (pt_explore_has(initials, slot) && pt_explore_has(&node->enabled, slot)) {
-            pt_explore_add(&node->trying, slot);
-            return;
-        }
-    }
-    add_all(node);
-}
-
-/* With a bound: where the thread of step i began to run. */
-static void add_conservatively(struct exhaustive *x, uint32_t i, uint32_t wanted)
-{
-    uint32_t from = i;
-    while (from > 0 && x->nodes[from - 1].step.who == x->nodes[i].step.who)
-        from--;
-    uint32_t places[] = {i, from};
-    for (size_t k = 0; k < 2; k++) {
-        struct node *node = &x->nodes[places[k]];
-        if (pt_explore_has(&node->enabled, wanted))
-            pt_explore_add(&node->trying, wanted);
-        else
-            add_all(node);
-    }
-}
-
-/* All races of what `step`, number `j`, is or would be. */
-static void find_races(struct exhaustive *x, uint32_t j, const struct pt_explore_step *step, uint32_t previous)
-{
-    for (uint32_t i = j; i-- > 0;) {
-        struct pt_explore_set initials = {0};
-        if (bounded(x)) {
-            if (pt_explore_causes_clash(&x->causes, i, j, step, previous))
-                add_conservatively(x, i, step->who);
-        } else if (pt_explore_causes_race(&x->causes, i, j, step, previous)) {
-            pt_explore_causes_initials(&x->causes, i, j, step, previous, &initials);
-            add_one(&x->nodes[i], &initials, step->who);
-        }
-    }
-}
-
-/* Of a run that was `cut` short, because all who could go on sleep, of what threads were about to do only waits count:
- * whatever else they would do, another run does. */
-static void find_all_races(struct exhaustive *x, uint32_t from, bool cut)
-{
-    uint32_t last[PT_EXPLORE_THREADS];
-    memset(last, 0xff, sizeof last);
-    for (uint32_t j = 0; j < x->count; j++) {
-        if (j >= from)
-            find_races(x, j, &x->nodes[j].step, x->causes.before[j]);
-        last[x->nodes[j].step.who] = j;
-    }
-    for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++)
-        if (x->waits[slot] && (!cut || pt_explore_kind_blocks(x->waiting[slot].kind)))
-            find_races(x, x->count, &x->waiting[slot], last[slot]);
-}
-
 /* --- a run --- */
-
-static void miss(struct exhaustive *x, const char *why)
-{
-    if (!x->progress.missing)
-        x->progress.missing = why;
-}
-
-/* Who spins, and waits for another thread by that, does none of these before that one has written: it takes and gives
- * up locks at most. One that does only counted its turns, and should have been tried at each of them. */
-static bool leaves_loop(enum pt_explore_kind kind)
-{
-    return kind != PT_EXPLORE_LOCK && kind != PT_EXPLORE_READ_LOCK && kind != PT_EXPLORE_UNLOCK &&
-           kind != PT_EXPLORE_ASK && kind != PT_EXPLORE_TRY_LOCK && kind != PT_EXPLORE_TRY_READ_LOCK &&
-           kind != PT_EXPLORE_SEM_TRY && pt_explore_kind_writes(kind);
-}
-
-/* It was given up after many turns of a loop of which only that it yields is known (runtime/explore/turn.c). */
-static bool ends_yielding(const struct exhaustive *x, const struct pt_explore_outcome *outcome)
-{
-    if (outcome->result.end != PT_EXPLORE_REDUNDANT || !outcome->step_count ||
-        outcome->result.spins < x->base.input.spin_limit)
-        return false;
-    const struct pt_explore_step *last = &outcome->steps[outcome->step_count - 1];
-    return (last->kind == PT_EXPLORE_YIELD || last->kind == PT_EXPLORE_SLEEP) && !(last->flags & PT_EXPLORE_SPUN);
-}
-
-/* What would make the answer wrong. */
-static void look_for_doubts(struct exhaustive *x, const struct pt_explore_outcome *outcome)
-{
-    if (outcome->result.losses)
-        miss(x, "control was lost");
-    if (ends_yielding(x, outcome))
-        miss(x, "a loop that yields was not seen to end");
-    if (outcome->timed_out)
-        miss(x, "a run took too long");
-    if (outcome->result.end == PT_EXPLORE_LIMIT)
-        miss(x, "a run reached the limit of steps");
-    if (outcome->result.end == PT_EXPLORE_FULL || !pt_explore_outcome_is_whole(outcome) ||
-        outcome->step_count > STEPS_MOST)
-        miss(x, "a run is too long to be looked at whole");
-    if (x->base.input.spurious)
-        miss(x, "not all ways of spending spurious wake-ups are tried");
-    if (x->base.input.wishes & PT_EXPLORE_LATE)
-        miss(x, "time-outs are tried only when nobody else can go on");
-    for (uint32_t i = 0; i < outcome->step_count && i < STEPS_MOST; i++) {
-        if (outcome->steps[i].kind == PT_EXPLORE_SEND || outcome->steps[i].kind == PT_EXPLORE_HANDLE)
-            miss(x, "signals are handled at scheduling points alone");
-        if (outcome->steps[i].flags & PT_EXPLORE_OUTSIDE)
-            miss(x, "something outside of the process decided when a thread went on");
-        if (outcome->steps[i].flags & PT_EXPLORE_SPUN && leaves_loop(outcome->steps[i].kind))
-            miss(x, "a loop that was taken for one that waits ended by itself");
-    }
-}
 
 /* What threads were about to do when it was over, if it did not just stop being looked at. */
 static void keep_waiting(struct exhaustive *x, const struct pt_explore_outcome *outcome)
@@ -319,7 +133,7 @@ static bool take_path(struct exhaustive *x, const struct pt_explore_outcome *out
             node->enabled = awake(step);
             node->signals = step->signals;
             node->bound = step->bound;
-            if (i > 0 && !bounded(x))
+            if (i > 0 && !exh_bounded(x))
                 pass_sleep(&x->nodes[i - 1], &x->nodes[i - 1].step, node);
             pt_explore_add(&node->trying, step->who);
         }
@@ -355,21 +169,21 @@ static void learn(struct pt_explore_tactic *tactic, const struct pt_explore_plan
     struct exhaustive *x = (struct exhaustive *)tactic;
     (void)plan;
     x->out = false;
-    look_for_doubts(x, outcome);
+    exh_look_for_doubts(x, outcome);
     if (!outcome->started || !outcome->steps || outcome->step_count > STEPS_MOST) {
         x->over = true;
         return;
     }
     pt_explore_causes_count(&x->causes, outcome);
     if (outcome->result.end == PT_EXPLORE_DIVERGED || outcome->result.diverged_at || !take_path(x, outcome)) {
-        miss(x, "the program did not do the same again under the same schedule");
+        exh_miss(x, "the program did not do the same again under the same schedule");
         if (x->count) /* what was tried there is not tried again */
             x->count = x->branch + 1 < x->count ? x->branch + 1 : x->count;
         return;
     }
     keep_waiting(x, outcome);
     x->hashes = pt_xrealloc(x->hashes, ((size_t)x->count + 1) * sizeof *x->hashes);
-    find_all_races(x, x->branch, outcome->result.end == PT_EXPLORE_REDUNDANT);
+    exh_find_races(x, x->branch, outcome->result.end == PT_EXPLORE_REDUNDANT);
     if (outcome->result.end != PT_EXPLORE_REDUNDANT && x->count) {
         uint32_t *at = pt_map64_at(&x->classes, hash_class(x, outcome));
         x->progress.classes += *at == PT_NONE;
@@ -432,7 +246,7 @@ static bool find_branch(const struct exhaustive *x, uint32_t from, uint32_t *ret
         for (uint32_t slot = 0; slot < PT_EXPLORE_THREADS; slot++) {
             uint32_t who = choice_left(node, slot);
             if (who == PT_EXPLORE_NO_SLOT ||
-                (bounded(x) && node->preemptions + preempts(x, at, slot) > x->base.preemptions))
+                (exh_bounded(x) && node->preemptions + preempts(x, at, slot) > x->base.preemptions))
                 continue;
             *ret_at = at;
             *ret_who = who;
@@ -462,7 +276,7 @@ static struct pt_explore_plan plan_for(const struct exhaustive *x, uint32_t at, 
     add_choice(&plan, who, &cap);
     const struct pt_explore_step *step = who & PT_EXPLORE_HANDLES ? &handle : pending(x, at, slot);
     struct node behind = {0};
-    if (step && !bounded(x)) { /* else nobody sleeps, and something may be done twice */
+    if (step && !exh_bounded(x)) { /* else nobody sleeps, and something may be done twice */
         pass_sleep(&x->nodes[at], step, &behind);
         plan.input.wishes |= PT_EXPLORE_SLEEPS;
     }

@@ -127,7 +127,12 @@ static struct pt_played_point tell_next(const struct teller *t, uint32_t slot, u
     for (uint64_t i = from; i < t->outcome->step_count; i++)
         if (t->outcome->steps[i].who == slot)
             return tell_step(t, &t->outcome->steps[i]);
-    return slot < t->outcome->thread_count ? tell_thread(t, slot) : no_point;
+    if (slot >= t->outcome->thread_count)
+        return no_point;
+    const struct pt_explore_thread *thread = &t->outcome->threads[slot];
+    if (thread->state == PT_EXPLORE_AWAY) /* it is in the kernel, in a call at this place */
+        return tell(t, thread->kind, thread->object, thread->place);
+    return tell_thread(t, slot);
 }
 
 static struct teller make_teller(const struct pt_explore_names *names, const struct pt_explore_outcome *outcome,

@@ -23,6 +23,8 @@ struct pt_block_finding {
     uint32_t event_count;
     const char *suppressed; /* both as of a finding */
     bool known;
+    const struct pt_finding
+        *tried; /* what another run has shown of it (its confirm and confirmation); NULL: none was */
 };
 
 struct pt_block_findings {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/blocks.h"
+#include "report/json_detail.h"
 #include "report/place.h"
 #include "report/words.h"
 
@@ -102,6 +103,8 @@ static void put_block(struct pt_json *json, const struct pt_block_finding *block
     pt_arena_init(&arena);
     struct pt_block shown = pt_atomicity_block(block, &arena);
     pt_blocks_json_suppressed(&shown, json);
+    if (block->tried)
+        pt_json_decisions(json, block->tried);
     pt_arena_release(&arena);
     pt_json_close(json, '}');
 }

@@ -70,6 +70,9 @@ static void put_suppressed(const struct pt_block *block, struct pt_buf *buf)
     } else if (block->known) {
         pt_buf_puts(buf, "; the baseline knows it");
     }
+    if (block->tried)
+        pt_buf_puts(buf, block->tried->confirm == PT_CONFIRM_YES ? "; another run disturbed it, too"
+                                                                 : "; another run did not disturb it");
     if (block->times > 1)
         pt_buf_printf(buf, " (in %" PRIu32 " results)", block->times);
 }

@@ -9,11 +9,14 @@
 struct pt_block_step {
     const char *thread; /* its name, or its number */
     const char *text;
-    const char *role; /* "begin", "foreign", "later" or something else */
-    const char *file; /* "" where unknown */
-    uint32_t line;    /* 0: unknown */
-    const char *loc;  /* of a run's event, as its trace has it, else "" */
-    uint32_t *after;  /* the steps it causally follows at once, all before it */
+    const char *role;        /* "begin", "foreign", "later" or something else */
+    const char *file;        /* "" where unknown */
+    uint32_t line;           /* 0: unknown */
+    const char *loc;         /* of a run's event, as its trace has it, else "" */
+    const char *op, *object; /* of a run's event, else "" */
+    struct pt_value value;   /* its own, if it has one, ... */
+    uint64_t trace_line;     /* ... and where it stands in the trace; 0: not known */
+    uint32_t *after;         /* the steps it causally follows at once, all before it */
     uint32_t after_count;
 };
 
@@ -27,6 +30,8 @@ struct pt_block {
     bool unknown; /* and so not `atomic` */
     bool of_run;  /* and with it: */
     uint64_t occurrences, violated, unfinished;
+    const char *loc;                /* where it begins, as its trace has it */
+    const struct pt_finding *tried; /* as of struct pt_block_finding */
     struct pt_block_step *steps;
     uint32_t step_count;
     const char *suppressed; /* this and the next two as of a finding */
@@ -50,8 +55,9 @@ struct pt_loaded {
     bool is_model;           /* it has no findings */
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
-    const char *limit;        /* why some blocks are unknown, NULL */
-    struct pt_loaded *merged; /* those that were put into this one, freed with it */
+    struct pt_block_findings *of_run; /* the blocks of a run once more, as `check` has them; NULL: there are none */
+    const char *limit;                /* why some blocks are unknown, NULL */
+    struct pt_loaded *merged;         /* those that were put into this one, freed with it */
 };
 
 /* `label` names the text in errors. PT_EINPUT: it is no result, with the member that is wrong. */

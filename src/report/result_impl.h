@@ -45,7 +45,9 @@ void rd_step(struct reading *r, const struct pt_json_node *object, const char *w
 void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* result_check.c: one of the findings of a built-in check. */
 void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
-/* What another run of the program has shown of it; none of it need be there. */
+/* Whether another run of the program confirmed it, if that was tried. */
+void rd_confirmation(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+/* What that run has shown of it; none of it need be there. */
 void rd_seen(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* result_played.c: what a finding of `explore` has beside, and the result. */
 void rd_played(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);

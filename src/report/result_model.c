@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "finding/blocks.h"
 #include "report/result_impl.h"
 
 struct model {
@@ -67,6 +68,11 @@ static void read_block_step(struct reading *r, const struct model *model, const 
     step->file = rd_string_or(r, item, "a step", "file", block->file);
     step->loc = rd_string_or(r, item, "a step", "loc", "");
     step->line = (uint32_t)rd_uint_or(r, item, "a step", "line", UINT32_MAX, 0);
+    step->op = rd_string_or(r, item, "a step", "op", "");
+    step->object = rd_string_or(r, item, "a step", "object", "");
+    step->trace_line = rd_uint_or(r, item, "a step", "trace_line", UINT64_MAX, 0);
+    if (pt_json_get(item, "value"))
+        step->value = rd_value(r, pt_json_get(item, "value"));
     if (after)
         read_after(r, after, at, step);
     else
@@ -81,6 +87,13 @@ static void read_run_block(struct reading *r, const struct pt_json_node *item, s
     block->occurrences = rd_uint_or(r, item, "a block", "occurrences", UINT64_MAX, 0);
     block->violated = rd_uint_or(r, item, "a block", "violated", UINT64_MAX, 0);
     block->unfinished = rd_uint_or(r, item, "a block", "unfinished", UINT64_MAX, 0);
+    block->loc = rd_string_or(r, item, "a block", "loc", "");
+    if (!pt_json_get(item, "confirmed"))
+        return;
+    struct pt_finding *tried = pt_arena_alloc(r->arena, sizeof *tried);
+    *tried = (struct pt_finding){.builtin = true};
+    rd_confirmation(r, item, tried);
+    block->tried = tried;
 }
 
 static void read_block(struct reading *r, const struct model *model, const struct pt_json_node *item,
@@ -140,6 +153,61 @@ void rd_model(struct reading *r, const struct pt_json_node *root, const char *la
     read_blocks(r, &model, blocks, loaded);
 }
 
+static enum pt_block_role role_of(const char *word)
+{
+    return strcmp(word, "begin") == 0     ? PT_BLOCK_BEGIN
+           : strcmp(word, "foreign") == 0 ? PT_BLOCK_FOREIGN
+           : strcmp(word, "later") == 0   ? PT_BLOCK_LATER
+                                          : PT_BLOCK_OTHER;
+}
+
+static struct pt_block_finding found_block(struct reading *r, const struct pt_block *block)
+{
+    struct pt_block_event *events = pt_arena_alloc(r->arena, (block->step_count + 1) * sizeof *events);
+    for (uint32_t i = 0; i < block->step_count; i++) {
+        const struct pt_block_step *step = &block->steps[i];
+        events[i] = (struct pt_block_event){.step = {.thread = step->thread,
+                                                     .op = step->op,
+                                                     .object = step->object,
+                                                     .loc = step->loc,
+                                                     .value = step->value,
+                                                     .line = step->trace_line,
+                                                     .var = PT_NONE},
+                                            .role = role_of(step->role)};
+    }
+    return (struct pt_block_finding){.thread = block->thread_name,
+                                     .name = block->name,
+                                     .loc = block->loc,
+                                     .number = block->number,
+                                     .occurrences = block->occurrences,
+                                     .violated = block->violated,
+                                     .unfinished = block->unfinished,
+                                     .verdict = block->unknown  ? PT_VERDICT_UNKNOWN
+                                                : block->atomic ? PT_VERDICT_HOLDS
+                                                                : PT_VERDICT_VIOLATED,
+                                     .events = events,
+                                     .event_count = block->step_count,
+                                     .suppressed = block->suppressed,
+                                     .known = block->known,
+                                     .tried = block->tried};
+}
+
+/* As the check had them, for whoever goes on with them. */
+static void keep_findings(struct reading *r, const struct pt_json_node *run, struct pt_loaded *loaded)
+{
+    struct pt_block_findings *all = pt_arena_alloc(r->arena, sizeof *all);
+    const struct pt_json_node *seconds = pt_json_get(run, "seconds");
+    *all = (struct pt_block_findings){.message = loaded->limit,
+                                      .count = loaded->block_count,
+                                      .stray_ends = rd_uint_or(r, run, "\"atomicity\"", "stray_ends", UINT64_MAX, 0),
+                                      .peak_bytes = rd_uint_or(r, run, "\"atomicity\"", "peak_bytes", UINT64_MAX, 0)};
+    all->seconds = pt_json_is(seconds, PT_VALUE_FLOAT) ? seconds->value.d : 0;
+    all->items = pt_arena_alloc(r->arena, (loaded->block_count + 1) * sizeof *all->items);
+    for (uint32_t i = 0; i < loaded->block_count; i++)
+        all->items[i] = found_block(r, &loaded->blocks[i]);
+    loaded->of_run = all;
+}
+
 void rd_blocks(struct reading *r, const struct pt_json_node *root, struct pt_loaded *loaded)
 {
     const struct model model = {.file = ""};
@@ -147,6 +215,8 @@ void rd_blocks(struct reading *r, const struct pt_json_node *root, struct pt_loa
     if (pt_json_get(run, "message"))
         loaded->limit = rd_string(r, run, "\"atomicity\"", "message");
     read_blocks(r, &model, rd_array(r, root, "the result", "blocks"), loaded);
+    if (!r->failed)
+        keep_findings(r, run, loaded);
 }
 
 struct pt_finding_id pt_block_id(const struct pt_block *block)

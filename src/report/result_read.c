@@ -109,7 +109,7 @@ static void read_witness_from(struct reading *r, const struct pt_json_node *obje
     finding->from_values = read_values(r, rd_object(r, from, "witness_from", "values"), &finding->from_count);
 }
 
-static void read_confirmation(struct reading *r, const struct pt_json_node *own, struct pt_finding *finding)
+void rd_confirmation(struct reading *r, const struct pt_json_node *own, struct pt_finding *finding)
 {
     struct pt_confirmation *c = &finding->confirmation;
     if (!pt_json_get(own, "confirmed"))
@@ -133,7 +133,7 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, own, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
-    read_confirmation(r, own, finding);
+    rd_confirmation(r, own, finding);
     if (finding->builtin)
         rd_check(r, own, finding);
     if (finding->builtin || strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)

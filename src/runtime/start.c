@@ -277,6 +277,7 @@ static void await_threads(void)
 /* quick_exit runs no destructors. Registered first, so called last. */
 static void on_quick_exit(void)
 {
+    pt_explore_exits();
     await_threads();
     pt_fork_finish();
     pt_start_compare();
@@ -319,6 +320,7 @@ __attribute__((constructor(101))) static void start(void)
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
+    pt_explore_exits();
     await_threads();
     pt_fork_finish();
     pt_start_compare();

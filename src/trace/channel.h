@@ -73,7 +73,8 @@ struct pt_channel_gate {
     uint32_t role_count;
     bool whole;     /* it has locks and reads, too */
     uint32_t meets; /* so many entries at the end are events before which all their threads are to stand at one time */
-    bool bare;      /* it has no others */
+    bool bare;      /* it has no others, and ... */
+    uint64_t stand_ns;                  /* ... a thread stands so long before one of them, 0: as long as it takes */
     const struct pt_gate_place *places; /* PT_GATE_MEET of them, for those; NULL: none */
 };
 

@@ -40,6 +40,7 @@ void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *
     memory->whole = gate->whole;
     memory->meets = gate->meets;
     memory->bare = gate->bare;
+    memory->stand_ns = gate->stand_ns;
     if (gate->places)
         memcpy(memory->places, gate->places, sizeof memory->places);
     memory->entries = (uint32_t)layout.entries;

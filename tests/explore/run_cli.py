@@ -219,8 +219,8 @@ def test_falls_back(bench):
 def test_not_instrumented(bench):
     program = bench.program("input", compiler="cc")
     done = bench.run("explore", "-n", "6", "--", program, status=0)
-    expect("not built with 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
-    expect("not built with 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
+    expect("not built with this 'portent cc'" in done.stdout and "without control" in done.stdout, done.stdout)
+    expect("not built with this 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
 
 
 # ---- signals ----
@@ -510,6 +510,72 @@ def test_child_posts(bench):
     answer = bench.explore(bench.program("cancelled"), "-n", "5", "--expect", "0", "--strategy", "random", arguments=("child",), status=0)
     expect(not failures(answer) and answer["explore"]["losses"], answer)
     expect(bench.explore(bench.program("cancelled"), "-n", "5", "--expect", "0", "--strategy", "exhaustive", arguments=("child",), status=3), "")
+
+
+@test
+def test_forked(bench):
+    """What processes share can be signalled by the other one: nobody is stuck who waits for that, whenever the wait began."""
+    program = bench.program("forked")
+    for way in ("condition", "barrier", "semaphore", "futex", "mutex"):
+        for early in ((), ("early",)):
+            answer = bench.explore(program, "-n", "6", "--strategy", "random", arguments=(way, *early), status=0)
+            expect(not failures(answer) and answer["explore"]["losses"], f"{way} {early}: {answer}")
+
+
+@test
+def test_only_schedule(bench):
+    source = bench.folder / "one.c"
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    bench.run("cc", source, "-o", bench.folder / "one", status=0)
+    done = bench.run("explore", "--strategy", "exhaustive", "--", bench.folder / "one", status=0)
+    expect("The only schedule was explored: it does not fail;" in done.stdout + done.stderr, done.stdout + done.stderr)
+
+
+@test
+def test_outlived(bench):
+    """The process ends when others have not: they may do something before it does, and after its exit handlers."""
+    program = bench.program("outlived")
+    for strategy in ("exhaustive", "random", "auto"):
+        (failure,) = failures(bench.explore(program, "-n", "60", "--strategy", strategy, status=1))
+        expect(failure["failure"] in ("signal", "race"), failure)
+    answer = bench.explore(program, "--strategy", "exhaustive", arguments=("joined",), status=0)
+    expect(answer["explore"]["complete"], answer)
+
+
+@test
+def test_timer_is_no_proof(bench):
+    """What goes by the virtual clock is seen at one time of many: so it is said."""
+    program = bench.program("timer")
+    answer = bench.explore(program, "--strategy", "exhaustive", status=3)
+    expect("timers are over at one moment" in answer["properties"][0]["message"], answer)
+    answer = bench.explore(program, "--strategy", "exhaustive", arguments=("clock",), status=0)
+    expect(answer["explore"]["complete"] and "the program reads the clock" in answer["properties"][0]["message"], answer)
+
+
+@test
+def test_replay_children(bench):
+    """A replay waits for a thread that is in the kernel, where its schedule has it next."""
+    program, schedule = bench.program("children"), bench.folder / "children.schedule"
+    bench.explore(program, "-n", "60", "-o", schedule, "--expect", "0", status=1)
+    for _ in range(10):
+        done = bench.run("replay", schedule, "--", program, status=1)
+        expect("the same run, with the same end: signal 6" in done.stderr, done.stderr)
+
+
+@test
+def test_modern(bench):
+    """C++20's threads, latches, barriers, semaphores and waits: right programs never fail, wrong ones are found and replayed."""
+    program, schedule = bench.folder / "modern", bench.folder / "modern.schedule"
+    bench.run("c++", "-std=c++20", "-O1", "-g", "-pthread", HERE / "cli" / "modern.cpp", "-o", program, status=0)
+    for way in ("stops", "latches", "barriers", "semaphores", "waits", "readers", "futures"):
+        for strategy in ("random", "pct"):
+            answer = bench.explore(program, "-n", "15", "--strategy", strategy, arguments=(way,), status=0)
+            expect(not failures(answer) and not answer["explore"]["losses"], f"{way}, {strategy}: {answer}")
+    for way in ("bad-stop", "bad-latch"):
+        bench.explore(program, "-n", "300", "-o", schedule, "--expect", "0", arguments=(way,), status=1)
+        for _ in range(5):
+            done = bench.run("replay", schedule, "--", program, way, status=1)
+            expect("the same run, with the same end" in done.stderr, done.stderr)
 
 
 # ---- the end ----

@@ -321,6 +321,93 @@ def confirms_every_kind():
         same(f"{way}, in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
 
 
+def confirm_block(way, *parts):
+    """A block of `check --atomicity`, recorded as it was disturbed; held to that, it is disturbed in a run that would not have done it."""
+    run(PORTENT, "run", "-q", "--record-all", "-o", way + ".trace", "--", "./kinds", way)
+    write("block.json", run(PORTENT, "check", "--json", "--atomicity", way + ".trace").stdout)
+    (block,) = (entry for entry in read_json("block.json")["blocks"] if not entry["causally_atomic"])
+    done = run(PORTENT, "confirm", "block.json", "-r", "after.json", "--", "./kinds", way, "hurried")
+    same(f"{way}: exit status: {done.stderr}", done.returncode, CONFIRMED)
+    contains(done.stderr, f"CONFIRMED '{block['name']}' ({block['id']}): in this run, too, another thread came causally between",
+             *parts, "SUMMARY: portent confirm: 1 of 1 violation confirmed")
+    (after,) = (entry for entry in read_json("after.json")["blocks"] if not entry["causally_atomic"])
+    after.pop("met", None)
+    same(f"{way}: in the result", {key: after.pop(key) for key in ("confirmed", "program_failed", "program_end")},
+         {"confirmed": True, "program_failed": False, "program_end": "status 0"})
+    same(f"{way}: the rest of it", after, block)
+    contains(run(PORTENT, "report", "after.json").stdout, "another run disturbed it, too")
+    return block
+
+
+@test
+def confirms_blocks():
+    """By name or id as others; not where the program goes another way, or the block is not disturbed there."""
+    confirm_block("disturbed", "w(balance)=50 by pay_between", "w(balance)=90 by pay_slowly", "in 1 of 1 occurrence")
+    confirm_block("disturbed-locked", "acq(m) by pay_locked_between", "acq(m) by pay_locked")
+    block = confirm_block("chain", "r(asked)=1 by answer_it", "r(answer)=2 by ask")
+    for options, count in {("--id", block["id"]): 1, ("-p", "ask"): 1, ("-p", "other"): 0}.items():
+        done = run(PORTENT, "confirm", "block.json", *options, "-q", "--", "./kinds", "chain")
+        same(f"{options}: {done.stderr}", done.returncode, CONFIRMED if count else 0)
+    done = run(PORTENT, "confirm", "block.json", "--timeout", "2", "-r", "after.json", "--", "./kinds", "block")
+    same(f"in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
+    (after,) = (entry for entry in read_json("after.json")["blocks"] if not entry["causally_atomic"])
+    same("not confirmed", after["confirmed"], False)
+    contains(run(PORTENT, "report", "after.json").stdout, "another run did not disturb it")
+
+
+PROPERTY_KINDS = {
+    "past": "property p: always !(serving == 1 && config == 0);",
+    "future": "property p: always (serving == 1 -> always config == 1);",
+    "ere": "property p: never [true]* [serving == 1 && config == 0];",
+    "hoa": 'property p: hoa "bad.hoa" { bad = serving == 1 && config == 0; };',
+}
+
+
+@test
+def confirms_every_kind_of_property():
+    write("bad.hoa", """HOA: v1
+States: 1
+Start: 0
+AP: 1 "bad"
+acc-name: all
+Acceptance: 0 t
+--BODY--
+State: 0
+[!0] 0
+--END--
+""")
+    for kind, text in PROPERTY_KINDS.items():
+        write("kind.prop", text)
+        done = run(PORTENT, "run", "--confirm", "-s", "kind.prop", "-r", "kind.json", "--", "./orders", "access")
+        same(f"{kind}: {done.stderr}", done.returncode, FOUND)
+        same(f"{kind}: confirmed: {done.stderr}", predicted("kind.json").get("confirmed"), True)
+    write("kind.prop", "property one: race_free(*);\nproperty two at each i: race_free(counter);")
+    write("kind.json", run(PORTENT, "check", "--json", "-s", "kind.prop", record("race-sync")).stdout)
+    done = run(PORTENT, "confirm", "kind.json", "--", "./orders", "race-sync")
+    same(f"race_free: {done.stderr}", done.returncode, CONFIRMED)
+    contains(done.stderr, "CONFIRMED 'one' (", "CONFIRMED 'two' (", "2 of 2 predicted violations confirmed")
+    write("kind.prop", "property blocks at each i: atomic_block(pay);")
+    done = run(PORTENT, "run", "--confirm", "-s", "kind.prop", "--", "./kinds", "disturbed")
+    same(f"atomic_block: {done.stderr}", done.returncode, FOUND)
+    contains(done.stderr, "OBSERVED 'blocks' (", "it happened in the run itself, so there is nothing to confirm")
+
+
+@test
+def stands_where_it_passed_before():
+    """What a program predicts as it runs is known by its places, not by how often they are passed."""
+    done = run(PORTENT, "run", "--lifetimes", "--confirm", "-r", "once.json", "--", "./kinds", "again")
+    same("exit status", done.returncode, FOUND)
+    contains(done.stderr, "CONFIRMED 'lifetimes' (", "the use after free was observed in this run", "both threads stood")
+
+
+@test
+def run_says_that_nothing_was_predicted():
+    done = run(PORTENT, "run", "--deadlocks", "--confirm", "--", "./kinds", "block")
+    same(f"exit status: {done.stderr}", done.returncode, 0)
+    contains(done.stderr, "nothing was predicted, so there is nothing to confirm")
+    same("quiet", run(PORTENT, "run", "-q", "--deadlocks", "--confirm", "--", "./kinds", "block").stderr, "")
+
+
 @test
 def run_confirms_every_kind():
     """Also what the program itself predicts as it runs: nobody knows a run that leads there, but its places."""

@@ -159,6 +159,7 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
     if (outcome->result.losses && !e->losses)
         e->lost_place = outcome->result.lost_place;
     e->losses |= outcome->result.losses;
+    e->reads_clock |= (outcome->result.times & PT_EXPLORE_CLOCK_READ) != 0;
     e->escaped += (outcome->result.losses & PT_EXPLORE_ESCAPES) != 0;
     if (!pt_explore_outcome_counts(outcome))
         return;
@@ -201,7 +202,7 @@ void pt_explorer_show(struct pt_explorer *e)
 static enum pt_status complain_uncontrolled(const struct pt_explorer *e, struct pt_err *err)
 {
     enum pt_status status = pt_err_set(
-        err, PT_EINPUT, "'%s' was not under control: it is not built with 'portent cc', or ended before main",
+        err, PT_EINPUT, "'%s' was not under control: it is not built with this 'portent cc', or ended before main",
         e->request->path);
     pt_err_hint(err, "build it with 'portent cc' or 'portent c++', or use --stress, which needs no control");
     return status;
@@ -224,7 +225,7 @@ static enum pt_status take(struct pt_explorer *e, const struct pt_explore_plan *
     if (outcome->done && !outcome->started && !outcome->timed_out) {
         if (!e->request->falls_back || e->properties || e->runs)
             return complain_uncontrolled(e, err);
-        e->fell_back = "it is not built with 'portent cc', or ended before main";
+        e->fell_back = "it is not built with this 'portent cc', or ended before main";
     }
     if (outcome->done && outcome->started && (e->request->keep_going || !e->seen_count)) {
         e->tactic->learn(e->tactic, plan, outcome);

@@ -71,6 +71,7 @@ struct pt_explorer {
     uint64_t runs, redundant, diverged, failing, unfinished; /* unfinished: ended by a limit */
     uint64_t distinct, threads, started;                     /* started: when, nanoseconds */
     uint32_t losses;
+    bool reads_clock; /* the program does, while it has several threads */
     uint32_t lost_place;
     bool out_of_time, interrupted;
     bool unwritten;        /* something that was asked for could not be written */

@@ -71,7 +71,9 @@ static bool is_complete(const struct pt_explorer *e, struct pt_explore_progress 
         *ret_why = e->unshown ? "a violation of a property is predicted that no run has shown"
                               : "not all orders of independent steps could be looked at for the properties";
     else if (asked)
-        *ret_why = e->losses ? "control was lost" : "the limit of runs was reached";
+        *ret_why = e->losses                                  ? "control was lost"
+                   : e->seen_count && !e->request->keep_going ? "it stopped at the first failure (see --keep-going)"
+                                                              : "the limit of runs was reached";
     else if (e->unfinished)
         *ret_why =
             "some runs reached the limit of steps, or did not end after control was lost or while a timer was set";
@@ -112,14 +114,19 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
     struct pt_buf text;
     pt_buf_init(&text);
     if (x->complete) {
-        pt_buf_printf(&text, "All %" PRIu64 " schedule%s explored%s", x->distinct, pt_words_plural(x->distinct),
-                      e->seen_count ? "" : ": none fails");
+        if (x->distinct == 1)
+            pt_buf_printf(&text, "The only schedule was explored%s", e->seen_count ? "" : ": it does not fail");
+        else
+            pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct,
+                          e->seen_count ? "" : ": none fails");
         if (x->bounded)
             pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
                           pt_words_plural(x->preemptions));
         pt_buf_puts(&text, "; every other one differs in the order of independent steps alone. This is about what "
                            "instrumented code does: state inside of libraries without instrumentation, and memory "
                            "that inline assembly uses, are not part of it");
+        if (e->reads_clock)
+            pt_buf_puts(&text, "; and the program reads the clock, which tells one time in each of these schedules");
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
         if (x->fell_back && x->controlled)

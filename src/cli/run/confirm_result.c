@@ -13,7 +13,11 @@
 #include "cli/run/launch.h"
 #include "finding/blocks.h"
 #include "cli/run/schedule.h"
+#include "report/atomicity.h"
+#include "report/result.h"
 #include "report/words.h"
+
+enum { BLOCK_RUNS = 8 };
 
 static void print(const struct pt_confirm *confirm, const struct pt_buf *buf)
 {
@@ -21,14 +25,22 @@ static void print(const struct pt_confirm *confirm, const struct pt_buf *buf)
         fwrite(buf->text, 1, buf->len, stderr);
 }
 
+/* A block has the id of its own that `check` gave it. */
+static const char *id_of(const struct pt_finding *finding, struct pt_finding_id *id)
+{
+    *id = pt_finding_id(finding);
+    return strcmp(finding->kind, "atomicity") == 0 ? finding->note : id->text;
+}
+
 static void put_verdict(const struct pt_confirm *confirm, enum pt_color color, const char *verdict,
                         const struct pt_finding *finding, const char *rest)
 {
     struct pt_buf buf;
+    struct pt_finding_id id;
     pt_buf_init(&buf);
     pt_buf_puts(&buf, pt_style_color(&confirm->style, color));
     pt_words_paragraph(&buf, &confirm->style, 0, 2, "%s '%s' (%s): %s.", verdict, finding->property,
-                       pt_finding_id(finding).text, rest);
+                       id_of(finding, &id), rest);
     pt_buf_puts(&buf, pt_style_color(&confirm->style, PT_COLOR_RESET));
     print(confirm, &buf);
     pt_buf_release(&buf);
@@ -37,6 +49,11 @@ static void put_verdict(const struct pt_confirm *confirm, enum pt_color color, c
 static void announce(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
     char text[160];
+    if (strcmp(finding->kind, "atomicity") == 0) {
+        put_verdict(confirm, PT_COLOR_BOLD, "OBSERVED", finding,
+                    "the program runs again, and threads wait for each other so that the block is disturbed once more");
+        return;
+    }
     uint32_t steps = finding->schedule ? finding->schedule_count : finding->witness_count;
     if (finding->builtin && !finding->schedule)
         snprintf(text, sizeof text, "the program runs again, and threads wait for each other at these places");
@@ -126,6 +143,11 @@ static const char *what_it_is(const struct pt_finding *finding)
 static void put_confirmed(const struct pt_finding *finding, const struct pt_replay_outcome *outcome, struct pt_buf *buf)
 {
     const struct pt_confirmation *c = &finding->confirmation;
+    if (strcmp(finding->kind, "atomicity") == 0) {
+        pt_buf_printf(buf, "in this run, too, another thread came causally between two events of the block: %s",
+                      outcome->broke);
+        return;
+    }
     if (!finding->builtin)
         pt_buf_printf(buf, "this run broke it, %s%s", outcome->broke ? "at " : "in its initial state",
                       outcome->broke ? outcome->broke : "");
@@ -174,10 +196,50 @@ static void note(struct pt_finding *finding, const struct pt_replay_outcome *out
 
 static bool is_wanted(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
+    struct pt_finding_id id;
     bool counts = finding->builtin ? finding->verdict == PT_VERDICT_VIOLATED && !pt_finding_is_suppressed(finding)
                                    : pt_finding_counts(finding);
     return counts && (!confirm->name || strcmp(confirm->name, finding->property) == 0) &&
-           (!confirm->id || strcmp(confirm->id, pt_finding_id(finding).text) == 0);
+           (!confirm->id || strcmp(confirm->id, id_of(finding, &id)) == 0);
+}
+
+static void release_outcome(struct pt_replay_outcome *outcome)
+{
+    free(outcome->reason);
+    free(outcome->broke);
+    free(outcome->said);
+}
+
+/* One run; of a block some more, where it came to the places in the right order and was not disturbed: its thread may
+ * have passed the last of them before, and the result does not say how often. Of those that did not succeed the first
+ * counts. */
+static enum pt_status replay(struct pt_confirm *confirm, struct pt_finding *finding,
+                             struct pt_replay_outcome *ret_outcome, struct pt_err *err)
+{
+    bool block = strcmp(finding->kind, "atomicity") == 0;
+    confirm->replay.passes = 0;
+    enum pt_status status = pt_replay(finding, &confirm->replay, ret_outcome, err);
+    for (uint32_t i = 1; i < BLOCK_RUNS && status == PT_OK && block; i++) {
+        struct pt_replay_outcome next;
+        bool played = ret_outcome->played == ret_outcome->steps && ret_outcome->steps;
+        if (ret_outcome->confirmed || ret_outcome->interrupted || !played)
+            break;
+        confirm->replay.passes = i;
+        status = pt_replay(finding, &confirm->replay, &next, err);
+        if (status != PT_OK) {
+            release_outcome(ret_outcome);
+            break;
+        }
+        played = next.played == next.steps;
+        struct pt_replay_outcome *worse = next.confirmed ? ret_outcome : &next;
+        release_outcome(worse);
+        if (next.confirmed)
+            *ret_outcome = next;
+        if (!played)
+            break;
+    }
+    confirm->replay.passes = 0;
+    return status;
 }
 
 static enum pt_status confirm_one(struct pt_confirm *confirm, struct pt_finding *finding,
@@ -185,7 +247,7 @@ static enum pt_status confirm_one(struct pt_confirm *confirm, struct pt_finding 
 {
     struct pt_replay_outcome outcome;
     announce(confirm, finding);
-    enum pt_status status = pt_replay(finding, &confirm->replay, &outcome, err);
+    enum pt_status status = replay(confirm, finding, &outcome, err);
     if (status != PT_OK)
         return status;
     note(finding, &outcome);
@@ -195,9 +257,7 @@ static enum pt_status confirm_one(struct pt_confirm *confirm, struct pt_finding 
     counts->not_reproduced += !outcome.confirmed;
     counts->failed += finding->confirmation.own == PT_OWN_FAILED;
     *ret_interrupted = outcome.interrupted;
-    free(outcome.reason);
-    free(outcome.broke);
-    free(outcome.said);
+    release_outcome(&outcome);
     return PT_OK;
 }
 
@@ -219,23 +279,46 @@ static enum pt_status confirm_if_wanted(struct pt_confirm *confirm, struct pt_fi
     return PT_OK;
 }
 
-/* What --atomicity found is in the recorded run itself: there is no prediction to put to the test. */
-static void refuse_blocks(const struct pt_confirm *confirm, const struct pt_result *result,
-                          struct pt_confirm_counts *counts)
+/* A block as a finding: its chain of events is the run that shows it. */
+static struct pt_finding *as_finding(struct pt_confirm *confirm, const struct pt_block_finding *block)
 {
-    for (uint32_t i = 0; result->blocks && !confirm->name && !confirm->id && i < result->blocks->count; i++) {
-        const struct pt_block_finding *block = &result->blocks->items[i];
-        struct pt_buf buf;
-        if (block->verdict != PT_VERDICT_VIOLATED || block->suppressed || block->known)
-            continue;
-        counts->refused++;
-        pt_buf_init(&buf);
-        pt_words_paragraph(&buf, &confirm->style, 0, 2,
-                           "NOT CONFIRMED block '%s' of %s (%s): it is about the observed run alone.", block->name,
-                           block->thread, block->loc);
-        print(confirm, &buf);
-        pt_buf_release(&buf);
+    struct pt_finding *f = pt_xcalloc(1, sizeof *f);
+    struct pt_buf label;
+    PT_PUSH(confirm->blocks, confirm->block_count, confirm->block_cap, f);
+    *f = (struct pt_finding){.kind = "atomicity",
+                             .builtin = true,
+                             .verdict = block->verdict,
+                             .how = PT_HOW_OBSERVED,
+                             .suppressed = block->suppressed,
+                             .known = block->known,
+                             .witness_count = block->event_count};
+    pt_arena_init(&f->arena);
+    pt_buf_init(&label);
+    struct pt_block shown = pt_atomicity_block(block, &f->arena);
+    struct pt_finding_id id = pt_block_id(&shown);
+    pt_block_label(&shown, &label);
+    f->property = pt_arena_strndup(&f->arena, label.text, label.len);
+    f->note = pt_arena_strndup(&f->arena, id.text, strlen(id.text));
+    f->witness = pt_arena_alloc(&f->arena, (block->event_count + 1) * sizeof *f->witness);
+    for (uint32_t i = 0; i < block->event_count; i++)
+        f->witness[i] = block->events[i].step;
+    pt_buf_release(&label);
+    return f;
+}
+
+static enum pt_status confirm_blocks(struct pt_confirm *confirm, struct pt_block_findings *blocks,
+                                     struct pt_confirm_counts *counts, bool *ret_interrupted, struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    for (uint32_t i = 0; status == PT_OK && i < blocks->count && !*ret_interrupted; i++) {
+        uint32_t tried = counts->confirmed + counts->not_reproduced;
+        struct pt_finding *finding = as_finding(confirm, &blocks->items[i]);
+        status = confirm_if_wanted(confirm, finding, counts, ret_interrupted, err);
+        if (finding->confirm != PT_CONFIRM_UNTRIED)
+            blocks->items[i].tried = finding;
+        counts->observed += counts->confirmed + counts->not_reproduced - tried;
     }
+    return status;
 }
 
 enum pt_status pt_confirm_result(struct pt_confirm *confirm, struct pt_result *result,
@@ -253,15 +336,23 @@ enum pt_status pt_confirm_result(struct pt_confirm *confirm, struct pt_result *r
                 return status;
         }
     }
-    refuse_blocks(confirm, result, ret_counts);
-    return PT_OK;
+    return result->blocks ? confirm_blocks(confirm, result->blocks, ret_counts, &interrupted, err) : PT_OK;
+}
+
+void pt_confirm_release(struct pt_confirm *confirm)
+{
+    for (uint32_t i = 0; i < confirm->block_count; i++) {
+        pt_arena_release(&confirm->blocks[i]->arena);
+        free(confirm->blocks[i]);
+    }
+    free(confirm->blocks);
 }
 
 void pt_confirm_summary(const struct pt_confirm_counts *counts)
 {
     uint32_t all = counts->confirmed + counts->not_reproduced;
-    fprintf(stderr, "SUMMARY: portent confirm: %u of %u predicted violation%s confirmed", counts->confirmed, all,
-            pt_words_plural(all));
+    fprintf(stderr, "SUMMARY: portent confirm: %u of %u %sviolation%s confirmed", counts->confirmed, all,
+            counts->observed ? "" : "predicted ", pt_words_plural(all));
     if (counts->failed)
         fprintf(stderr, "; the program's own check failed in %u", counts->failed);
     if (counts->left_out)

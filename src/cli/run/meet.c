@@ -5,6 +5,7 @@
  *   deadlock       the locks that are waited for, where nobody knows a run that leads there; else that run is enough
  *   lifetime       the free, or the store of null, and the use, in this order
  *   serializable   the access that comes in between, and the second one of the block
+ *   atomicity      the events of other threads that come in between, and the one of the block that follows them
  *
  * Of the last two the events are the last of the witness; where the first of them lies deeper in it, the run has it,
  * and only the last one is left to stand before.
@@ -52,6 +53,24 @@ static enum pt_gate_kind place_kind(const struct pt_step *step)
     return strcmp(step->op, "r") == 0 ? PT_GATE_AT_READ : PT_GATE_AT_WRITE;
 }
 
+/* Of a block that was disturbed: the events of its chain from the first of another thread on, those before which a
+ * thread can be held; the rest (releases, posts, notifications) follow from them. */
+static uint32_t list_disturbance(const struct pt_finding *finding, const struct pt_step *steps[PT_GATE_MEET])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < finding->witness_count; i++) {
+        const struct pt_step *step = &finding->witness[i];
+        bool last = i + 1 == finding->witness_count, own = strcmp(step->thread, finding->witness[0].thread) == 0;
+        bool takes = strcmp(step->op, "acq") == 0 || strcmp(step->op, "racq") == 0;
+        if (own != last || (!takes && !pt_schedule_is_access(step)))
+            continue;
+        steps[count - (count == PT_GATE_MEET)] = step; /* of many, the first ones and the last */
+        count += count < PT_GATE_MEET;
+    }
+    bool ends = count > 1 && steps[count - 1] == &finding->witness[finding->witness_count - 1];
+    return ends ? count : 0; /* then nobody is held: the order follows from something else */
+}
+
 /* How often the thread passes such an event after its last entry, in what leads there. */
 static uint32_t count_passes(const struct pt_schedule *s, const struct pt_finding *finding, const struct pt_step *step)
 {
@@ -95,11 +114,12 @@ static void add(struct pt_schedule *s, const struct pt_finding *finding, const s
     uint32_t at = s->gate.count;
     for (uint32_t i = 0; i < count; i++) {
         const struct pt_step *step = steps[i];
-        enum pt_gate_kind kind = place_kind(step);
+        bool block = is_kind(finding, "atomicity");
+        enum pt_gate_kind kind = place_kind(step) == PT_GATE_AT_LOCK && block ? PT_GATE_AT_TAKE : place_kind(step);
         bool named = kind <= PT_GATE_AT_WRITE && pt_schedule_object(step, resolved) != PT_GATE_ANY_OBJECT;
         if (!read_place(step->loc, &s->places[i]) && !named && kind != PT_GATE_AT_FREE)
             return;
-        s->places[i].skip = named ? 0 : count_passes(s, finding, step);
+        s->places[i].skip = named || s->gate.bare ? 0 : count_passes(s, finding, step);
         s->steps[at + i] = step;
         s->entries[at + i] = (struct pt_gate_entry){.role = pt_schedule_add_role(s, step->thread),
                                                     .kind = !named                    ? kind
@@ -124,6 +144,8 @@ void pt_schedule_meet(struct pt_schedule *s, const struct pt_finding *finding, c
         steps[count++] = &finding->sides[1].step;
         steps[count++] = &finding->sides[0].step;
     }
+    if (is_kind(finding, "atomicity"))
+        count = list_disturbance(finding, steps);
     if (bare) {
         s->gate.whole = s->gate.bare = true;
         if (sides > PT_GATE_MEET)

@@ -62,7 +62,7 @@ void pt_recorded_begin(struct pt_session *session)
                                              .effort = engine->effort,
                                              .suppressed = engine->suppressed,
                                              .context = engine->context};
-    const struct pt_check_kind *kinds[3];
+    const struct pt_check_kind *kinds[4];
     uint32_t count = 0;
     if (session->wider_checks >> PT_FOUND_RACE & 1)
         kinds[count++] = &pt_check_races;
@@ -70,13 +70,15 @@ void pt_recorded_begin(struct pt_session *session)
         kinds[count++] = &pt_check_deadlocks;
     if (session->wider_checks >> PT_FOUND_LIFETIME & 1)
         kinds[count++] = &pt_check_lifetimes;
+    if (session->wider_checks & PT_SESSION_BLOCKS)
+        kinds[count++] = &pt_check_atomicity;
     session->later = pt_checks_new(kinds, count, &session->names, &options);
 }
 
 /* What is asked for may not need everything. */
 static void leave_out(const struct pt_session *session, struct pt_source *source)
 {
-    if (!session->writer && !(session->wider_checks >> PT_FOUND_LIFETIME & 1) &&
+    if (!session->writer && !(session->wider_checks & (1u << PT_FOUND_LIFETIME | PT_SESSION_BLOCKS)) &&
         pt_analyse_only_states(&session->analyse))
         pt_source_leave_out(source);
 }

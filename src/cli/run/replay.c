@@ -13,10 +13,13 @@
 #include "cli/run/replay_impl.h"
 #include "report/words.h"
 
+enum { STANDS = 12 }; /* so often, about, a thread may stand before an event of a bare schedule within the patience */
 static const uint64_t hopeless_after = 300 * 1000 * 1000; /* nanoseconds in a state that nobody can leave */
 
 const char *pt_replay_refusal(const struct pt_finding *finding)
 {
+    if (replay_is_block(finding))
+        return finding->witness_count < 3 ? "its events are not in the result" : NULL;
     if (finding->how == PT_HOW_OBSERVED)
         return "it happened in the run itself, so there is nothing to confirm";
     if (finding->how != PT_HOW_PREDICTED)
@@ -343,7 +346,10 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
     enum pt_status status = PT_OK;
     if (r->finding->builtin)
         session->checks = replay_check_of(r->finding);
-    else
+    if (replay_is_block(r->finding)) {
+        session->wider = true;
+        session->wider_checks = PT_SESSION_BLOCKS;
+    } else if (!r->finding->builtin)
         status = load_property(r, options->properties ? options->properties : r->finding->file, err);
     if (status == PT_OK)
         status = pt_session_resolve(session, err);
@@ -354,6 +360,9 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
     r->numbers = pt_xmalloc(((size_t)r->schedule.role_count + 1) * sizeof *r->numbers);
     for (uint32_t i = 0; i < r->schedule.role_count; i++)
         r->numbers[i] = PT_NONE;
+    r->schedule.gate.stand_ns = r->schedule.gate.bare ? options->patience / STANDS : 0;
+    if (replay_is_block(r->finding) && r->schedule.gate.meets)
+        r->schedule.places[r->schedule.gate.meets - 1].skip = options->passes;
     session->gate = &r->schedule.gate;
     session->follower = (struct pt_session_follower){r, follow_event, follow};
     status = check_threads(r, options, err);

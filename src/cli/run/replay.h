@@ -12,6 +12,7 @@ struct pt_replay_options {
     bool foreign;                 /* it is not known that the finding is about a run of this program */
     uint64_t patience;            /* nanoseconds that may pass without a step */
     uint32_t automaton_limit;     /* 0: the usual one */
+    uint32_t passes;              /* of a block: so often its thread passes the place of its last event before */
     const struct pt_settings *settings;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/run/replay_impl.h"
+#include "finding/blocks.h"
 #include "report/words.h"
 
 uint32_t replay_check_of(const struct pt_finding *finding)
@@ -20,6 +21,11 @@ uint32_t replay_check_of(const struct pt_finding *finding)
         if (strcmp(finding->kind, kinds[i]) == 0)
             return 1u << i;
     return 0;
+}
+
+bool replay_is_block(const struct pt_finding *finding)
+{
+    return strcmp(finding->kind, "atomicity") == 0;
 }
 
 /* Why a run that ended did not break the property. */
@@ -40,8 +46,9 @@ static char *explain(struct replay *r)
         replay_put_expected(r, &buf);
     } else if (!r->differs) {
         pt_buf_printf(&buf, "all steps came in the predicted order, and %s",
-                      r->finding->builtin ? "what was predicted was not observed"
-                                          : "the property was not broken: the run began otherwise");
+                      replay_is_block(r->finding) ? "the block was not disturbed"
+                      : r->finding->builtin       ? "what was predicted was not observed"
+                                                  : "the property was not broken: the run began otherwise");
     }
     if (r->differs)
         pt_buf_printf(&buf, "%s%s", buf.len ? "; before that, " : "", r->differs);
@@ -158,16 +165,53 @@ static void tell_end(struct replay *r, struct pt_replay_outcome *outcome)
         outcome->said = pt_xstrdup(said);
 }
 
+/* The same block of this run, if it was disturbed; NULL: it was not. */
+static const struct pt_block_finding *find_block(const struct pt_finding *finding, const struct pt_result *result)
+{
+    const struct pt_step *begin = &finding->witness[0];
+    for (uint32_t i = 0; result->blocks && i < result->blocks->count; i++) {
+        const struct pt_block_finding *block = &result->blocks->items[i];
+        if (block->verdict == PT_VERDICT_VIOLATED && strcmp(block->thread, begin->thread) == 0 &&
+            strcmp(block->name, begin->object) == 0 && strcmp(block->loc, begin->loc) == 0)
+            return block;
+    }
+    return NULL;
+}
+
+/* "w(x) by T2 (a.c:9), and then w(x) by T1 (a.c:4), in 1 of 3 occurrences": from the first foreign event on. */
+static char *disturbance(const struct pt_block_finding *block)
+{
+    struct pt_buf buf;
+    uint32_t first = 1;
+    pt_buf_init(&buf);
+    while (first + 2 < block->event_count && strcmp(block->events[first].step.thread, block->thread) == 0)
+        first++;
+    if (block->event_count >= 3) {
+        char *foreign = pt_words_step(&block->events[first].step),
+             *later = pt_words_step(&block->events[block->event_count - 1].step);
+        pt_buf_printf(&buf, "%s, and then %s, ", foreign, later);
+        free(foreign);
+        free(later);
+    }
+    pt_buf_printf(&buf, "in %" PRIu64 " of %" PRIu64 " occurrence%s", block->violated, block->occurrences,
+                  pt_words_plural(block->occurrences));
+    return pt_buf_take(&buf);
+}
+
 void replay_conclude(struct replay *r, struct pt_replay_outcome *outcome)
 {
     struct pt_result result = {0};
+    if (r->session.recording)
+        pt_session_close_trace(&r->session);
     pt_session_finish(&r->session, &result);
-    const struct pt_finding *finding = result.findings[0], *observed = NULL;
+    const struct pt_finding *finding = result.count ? result.findings[0] : NULL, *observed = NULL;
+    const struct pt_block_finding *block = replay_is_block(r->finding) ? find_block(r->finding, &result) : NULL;
     uint32_t turn = pt_channel_turn(r->session.reader), from = r->schedule.gate.from;
     if (r->finding->builtin)
         observed = find_observed(r->finding, &result);
     keep_seen(r, observed);
-    outcome->confirmed = r->finding->builtin
+    outcome->confirmed = replay_is_block(r->finding) ? block != NULL
+                         : r->finding->builtin
                              ? observed != NULL || is_shown_by_order(r)
                              : finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_OBSERVED;
     outcome->interrupted = r->session.program_signal == SIGINT;
@@ -176,6 +220,8 @@ void replay_conclude(struct replay *r, struct pt_replay_outcome *outcome)
     tell_end(r, outcome);
     if (!outcome->confirmed)
         outcome->reason = explain(r);
+    else if (block)
+        outcome->broke = disturbance(block);
     else if (!r->finding->builtin && finding->witness_count)
         outcome->broke = pt_words_step(&finding->witness[finding->witness_count - 1]);
     pt_output_abandon(&r->session.output.output);

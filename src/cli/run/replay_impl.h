@@ -32,6 +32,8 @@ static inline bool replay_is_played(const struct replay *r)
 void replay_put_expected(struct replay *r, struct pt_buf *buf);
 /* What the program looks for itself, 1 << enum pt_found_check; 0: not this. */
 uint32_t replay_check_of(const struct pt_finding *finding);
+/* Is it of a marked block that was disturbed (check --atomicity)? Its witness is the chain of events that did it. */
+bool replay_is_block(const struct pt_finding *finding);
 /* The program has ended: what was seen, or why it was not. */
 void replay_conclude(struct replay *r, struct pt_replay_outcome *outcome);
 

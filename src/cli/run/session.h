@@ -17,6 +17,9 @@
 
 enum { PT_SESSION_WINDOW = 64, PT_SESSION_LOOKAHEAD = 256 }; /* as long as nobody asks for others */
 
+/* Whether blocks were disturbed, which is looked for in recordings alone. */
+#define PT_SESSION_BLOCKS (UINT32_C(1) << 16)
+
 /* The output, which is the context of the engine's callbacks, and its own callbacks behind ours. */
 struct pt_session_output {
     struct pt_output output; /* first */
@@ -55,7 +58,7 @@ struct pt_session {
     const char *trace_path;   /* its file */
     bool wider; /* the properties, and these checks, are looked at in what the program records, in the orders that
                    `analyse` says */
-    uint32_t wider_checks;    /* 1 << enum pt_found_check, or-ed */
+    uint32_t wider_checks;    /* 1 << enum pt_found_check, or-ed; and PT_SESSION_BLOCKS */
     const char *record_limit; /* of it; NULL: none */
     char *recording; /* the file that the program records everything into by itself, which goes to `writer` when it has
                         ended; NULL: it does not; owned */

@@ -52,6 +52,7 @@ bool pt_explore_clock(clockid_t clock, struct timespec *to)
     if (!pt_explore_has_clock() || !(is_wall(clock) || is_monotonic(clock)))
         return false;
     move_with_reads();
+    pt_run.result->times |= pt_run.several ? PT_EXPLORE_CLOCK_READ : 0;
     uint64_t time = is_wall(clock) ? pt_run.clock : pt_run.clock - pt_run.clock_began + monotonic_at;
     to->tv_sec = (time_t)(time / second);
     to->tv_nsec = (long)(time % second);

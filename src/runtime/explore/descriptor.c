@@ -69,7 +69,7 @@ bool pt_file_is_own(int fd, unsigned depth)
 {
     enum { DEEP = 4 };
     char sort[64];
-    if (pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1 || depth > DEEP)
+    if (pt_explore_has_forked() || depth > DEEP)
         return false;
     if (is_made(fd))
         return true;

@@ -11,7 +11,7 @@ static void describe(uint32_t slot)
         return;
     bool can = pt_explore_has(&pt_run.enabled, slot);
     thread->state = can ? PT_EXPLORE_READY : PT_EXPLORE_BLOCKED;
-    thread->owner = pt_wait_owner(slot);
+    thread->owner = pt_object_owner(slot);
 }
 
 /* Whoever calls has the turn, or nobody has it: nothing else runs. */

@@ -97,6 +97,11 @@ bool pt_explore_arrives(const void *barrier, uint32_t count);
 void pt_explore_made(int fd);
 void pt_explore_closed(int fd);
 void pt_explore_copied(int from, int to);
+/* Whether another process may have the object, too: it says so, and its memory is shared. Who waits
+ * for a signal of such a one has to wait really. `kind` is the step for which it is waited for. */
+bool pt_explore_is_shared(enum pt_explore_kind kind, enum pt_explore_what what, const void *object);
+/* The process has copied itself. */
+bool pt_explore_has_forked(void);
 /* The process makes a copy of itself; and in that copy. */
 void pt_explore_forks(void);
 void pt_explore_forked(void);
@@ -134,6 +139,8 @@ void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
 void pt_explore_end(void);
 /* The calling thread is the last of which the program has any more, and does not return there. */
 void pt_explore_last(void);
+/* The calling thread is about to end the process: others may do something before. */
+void pt_explore_exits(void);
 /* The slot was joined, or nobody will: it may be used again. */
 void pt_explore_released(uint32_t slot);
 void pt_explore_named(uint32_t slot, const char *name);

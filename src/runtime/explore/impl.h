@@ -96,10 +96,11 @@ struct pt_explore_run {
     bool several;           /* there is another thread that was not joined */
     uint32_t leaving;       /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
-    uint64_t in_row; /* steps that `current` has taken, one after the other */
-    uint64_t spun;   /* steps in a row of threads that spin while nobody else could go on */
-    bool slept;      /* one of these was a sleep */
-    uint64_t idled;  /* the same, whoever could */
+    uint64_t in_row;  /* steps that `current` has taken, one after the other */
+    uint64_t spun;    /* steps in a row of threads that spin while nobody else could go on */
+    bool slept;       /* one of these was a sleep */
+    uint32_t awaited; /* how often the next thread of the schedule was waited for, which is outside */
+    uint64_t idled;   /* the same, whoever could */
     uint64_t clock, clock_began;
     uint64_t clock_reads, clock_read_in; /* how often it was read in this stretch */
     struct pt_explore_token tokens[PT_EXPLORE_THREADS];
@@ -118,15 +119,26 @@ extern struct pt_explore_run pt_run;
 
 /* wait.c: fills `enabled`, `yields` and `chosen`. False: nobody can go on. */
 bool pt_wait_look(void);
-/* A reader-writer lock: whether readers wait behind a writer that waits. */
-bool pt_wait_prefers_writers(const void *lock);
 /* What it waits for may come from outside of the process. */
 bool pt_wait_is_outside(uint32_t slot);
-/* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */
-uint32_t pt_wait_owner(uint32_t slot);
 /* It was taken: what it takes with it, and the time that has passed. */
 void pt_wait_take(uint32_t slot);
-void pt_wait_start(void);
+
+/* object.c: whether a thread could take it now; `what` the slot's next step says it is. */
+void pt_object_start(void);
+bool pt_object_lock_lets(uint32_t slot, const void *object, bool write);
+bool pt_object_mutex_lets(const void *mutex, uint32_t tid);
+bool pt_object_semaphore_lets(const void *semaphore);
+bool pt_object_once_lets(const void *control);
+/* A reader-writer lock: whether readers wait behind a writer that waits, and whether any have it. */
+bool pt_object_prefers_writers(const void *lock);
+bool pt_object_has_readers(const void *lock);
+/* Who has what the thread waits for; PT_EXPLORE_NO_SLOT: nobody, or that is not known. */
+uint32_t pt_object_owner(uint32_t slot);
+
+/* token.c: whether the thread, which waits there, may take a signal; and it was taken, with that or without. */
+bool pt_token_for(uint32_t slot, const void *object);
+void pt_token_take(uint32_t slot);
 
 /* descriptor.c: nothing outside of the process makes it ready; `depth` of epolls that watch it */
 bool pt_file_is_own(int fd, unsigned depth);

@@ -175,7 +175,7 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
         return PT_EXPLORE_FREE_TO_GO;
     if (goes_on_alone(slot, op))
         return 0;
-    if (op->kind == PT_EXPLORE_LOCK && op->what == PT_EXPLORE_IS_RWLOCK && pt_wait_prefers_writers(op->object))
+    if (op->kind == PT_EXPLORE_LOCK && op->what == PT_EXPLORE_IS_RWLOCK && pt_object_prefers_writers(op->object))
         pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_ASK, .object = op->object, .site = op->site});
     if (op->interrupts != PT_EXPLORE_GOES_ON && op->kind != PT_EXPLORE_SLEEP && !op->mask && pt_run.handled)
         pt_explore_point(&(struct pt_explore_op){

@@ -94,7 +94,7 @@ static void begin_run(void)
     pt_run.used = (struct pt_explore_set){0};
     pt_explore_clock_start();
     pt_timer_start();
-    pt_wait_start();
+    pt_object_start();
     pt_explore_thread_start();
 }
 

@@ -195,10 +195,21 @@ void pt_explore_released(uint32_t slot)
     pt_spin_unlock(&pt_run.lock);
 }
 
+void pt_explore_exits(void)
+{
+    if (pt_explore_on && pt_explore_slot() != PT_EXPLORE_NO_SLOT && pt_run.several)
+        pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_EXITS});
+}
+
 void pt_explore_forks(void)
 {
     if (pt_explore_slot() != PT_EXPLORE_NO_SLOT)
         pt_explore_lost(PT_EXPLORE_LOST_FORKED, NULL);
+}
+
+bool pt_explore_has_forked(void)
+{
+    return pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1;
 }
 
 /* The only thread of the copy goes its own way. */

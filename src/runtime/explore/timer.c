@@ -218,6 +218,7 @@ void pt_explore_timer_set(int timer, uint64_t deadline, uint64_t interval, struc
     it->deadline = deadline;
     it->interval = interval;
     it->expired = it->overrun = 0;
+    pt_run.result->times |= deadline ? PT_EXPLORE_TIMER_SET : 0;
     look_ahead();
     pt_explore_settle();
     pt_spin_unlock(&pt_run.lock);

@@ -191,6 +191,19 @@ static bool wait_for_timers(void)
     return false;
 }
 
+/* The schedule that is followed has a thread next that is in the kernel, or waits for what comes from outside: in the
+ * run that it is of, that one came back first. Not for ever, since this may be another run. */
+static bool is_next_awaited(void)
+{
+    enum { LOOKS = 3000 }; /* of OUTSIDE_NS */
+    uint32_t slot = pt_explore_pick_next(&pt_run.picker);
+    if (slot >= pt_run.slot_count || !pt_explore_has(&pt_run.used, slot) || pt_explore_has(&pt_run.enabled, slot))
+        return false;
+    enum pt_explore_state state = pt_run.slots[slot].state;
+    bool outside = state == PT_EXPLORE_AWAY || (state == PT_EXPLORE_READY && pt_wait_is_outside(slot));
+    return outside && pt_run.awaited++ < LOOKS;
+}
+
 /* With the lock held. Nobody: the turn is given up, and who comes back, or finds its descriptor ready, decides. */
 void pt_turn_decide(void)
 {
@@ -201,6 +214,11 @@ void pt_turn_decide(void)
         pt_run.turn = PT_EXPLORE_NO_SLOT;
         return;
     }
+    if (is_next_awaited()) {
+        pt_run.turn = PT_EXPLORE_NO_SLOT;
+        return;
+    }
+    pt_run.awaited = 0;
     struct pt_explore_view view = {&pt_run.enabled,           &pt_run.yields, &pt_run.chosen,
                                    &pt_run.signals,           pt_run.next,    pt_run.current,
                                    pt_run.result->step_count, &pt_run.bound};

@@ -1,185 +1,17 @@
 /*
  * Who can go on. Nobody blocks in the kernel: a thread that is about to take a lock is looked at from outside, by what
- * libc keeps in the lock itself (its layout is part of the ABI). Conditions, barriers and futexes are played: who waits
- * is in the slots, a signal is a token that one of those takes who waited when it came.
- *
- * Tokens of one object are in order of age, and the threads that may take one are all that waited then and still do; a
- * newer one has all those of an older one and perhaps more. So there is a thread for each as long as there are no more
- * tokens than waiting threads: a signal beyond that has nobody to wake, and is lost, as it would be.
+ * libc keeps in the lock itself (object.c). Conditions, barriers and futexes are played (token.c).
  *
  * Guarantee: a thread that is said to be able to go on does not block when it does; nobody else is left out. Cost: some
  * instructions for each thread that has not ended; a system call for each that waits for a descriptor.
  */
 #include <poll.h>
-#include <pthread.h>
-#include <semaphore.h>
 
 #include "runtime/explore/impl.h"
 #include "runtime/sys/sys.h"
 #include "runtime/sys/task.h"
 
-static int spin_free; /* what an unlocked spin lock holds */
-
-void pt_wait_start(void)
-{
-    pthread_spinlock_t lock;
-    pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
-    spin_free = (int)lock;
-}
-
-/* ---- objects of libc ---- */
-
-static bool has_ended(uint32_t tid)
-{
-    uint32_t slot = pt_explore_slot_of_task(tid);
-    return slot != PT_EXPLORE_NO_SLOT && pt_run.slots[slot].state == PT_EXPLORE_ENDED;
-}
-
-/* The owner is in the low bits of a lock that the kernel knows, else 1 or 2; above it a ceiling of priorities, which
- * stays when nobody has it, or that the owner has died, of which the next one is told. */
-static bool mutex_lets(const pthread_mutex_t *mutex, uint32_t tid)
-{
-    enum { OWNER_DIED = 0x40000000, OWNER = 0x3fffffff, ROBUST = 16, PRIORITY_PROTECT = 64, TYPE = 3 };
-    enum { CEILING = 0xfff80000 };
-    unsigned lock = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
-    int kind = mutex->__data.__kind;
-    if (kind & PRIORITY_PROTECT)
-        lock &= ~(unsigned)CEILING;
-    if (!lock || lock & OWNER_DIED)
-        return true;
-    if (kind & ROBUST && has_ended(lock & OWNER))
-        return true; /* the kernel says so when that thread has gone, which who takes the lock waits for */
-    bool answered = (kind & TYPE) == PTHREAD_MUTEX_RECURSIVE_NP || (kind & TYPE) == PTHREAD_MUTEX_ERRORCHECK_NP;
-    return answered && (uint32_t)mutex->__data.__owner == tid;
-}
-
-enum { RWLOCK_WRITER = 2, RWLOCK_READER_AT = 3 }; /* in __readers */
-
-static bool rwlock_lets(const pthread_rwlock_t *lock, bool write, uint32_t tid)
-{
-    unsigned readers = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
-    if (readers & RWLOCK_WRITER)
-        return (uint32_t)lock->__data.__cur_writer == tid; /* it is told so */
-    return !write || !(readers >> RWLOCK_READER_AT);
-}
-
-static bool lock_lets(uint32_t slot, const void *object, bool write)
-{
-    uint32_t tid = pt_run.slots[slot].tid;
-    switch (pt_run.slots[slot].what) {
-    case PT_EXPLORE_IS_MUTEX:
-        return mutex_lets(object, tid);
-    case PT_EXPLORE_IS_RWLOCK:
-        return rwlock_lets(object, write, tid);
-    case PT_EXPLORE_IS_SPIN:
-        return __atomic_load_n((const int *)object, __ATOMIC_RELAXED) == spin_free;
-    default:
-        return true;
-    }
-}
-
-static bool semaphore_lets(const void *semaphore)
-{
-    return (uint32_t)__atomic_load_n((const uint64_t *)semaphore, __ATOMIC_RELAXED) != 0;
-}
-
-static bool once_lets(const void *control)
-{
-    enum { RUNNING = 1, STATE = 3 };
-    return (__atomic_load_n((const int *)control, __ATOMIC_ACQUIRE) & STATE) != RUNNING;
-}
-
-/* ---- tokens ---- */
-
-static struct pt_explore_token *token_for(uint32_t slot, const void *object)
-{
-    for (uint32_t i = 0; i < pt_run.token_count; i++)
-        if (pt_run.tokens[i].object == object && pt_explore_has(&pt_run.tokens[i].who, slot))
-            return &pt_run.tokens[i];
-    return NULL;
-}
-
-static void drop_token(struct pt_explore_token *token)
-{
-    struct pt_explore_token *end = &pt_run.tokens[--pt_run.token_count];
-    for (; token < end; token++)
-        token[0] = token[1];
-}
-
-/* It waits no longer: nothing is left for it. */
-static void stop_waiting(uint32_t slot)
-{
-    pt_run.slots[slot].waits = false;
-    for (uint32_t i = pt_run.token_count; i-- > 0;) {
-        pt_explore_drop(&pt_run.tokens[i].who, slot);
-        if (pt_explore_is_empty(&pt_run.tokens[i].who))
-            drop_token(&pt_run.tokens[i]);
-    }
-}
-
-void pt_explore_waits(const void *object)
-{
-    uint32_t slot = pt_explore_slot();
-    if (slot == PT_EXPLORE_NO_SLOT)
-        return;
-    pt_spin_lock(&pt_run.lock);
-    pt_run.slots[slot].waits = true;
-    pt_run.slots[slot].woken = false;
-    pt_run.next[slot].object = (uintptr_t)object; /* what its next step will have, too */
-    pt_spin_unlock(&pt_run.lock);
-}
-
-static bool is_waiting(uint32_t slot, const void *object)
-{
-    const struct pt_explore_slot *it = &pt_run.slots[slot];
-    return pt_explore_has(&pt_run.used, slot) && it->waits && !it->woken &&
-           pt_run.next[slot].object == (uintptr_t)object;
-}
-
-static struct pt_explore_set waiters_of(const void *object)
-{
-    struct pt_explore_set set = {0};
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (is_waiting(slot, object))
-            pt_explore_add(&set, slot);
-    return set;
-}
-
-static uint32_t count_of(const struct pt_explore_set *set)
-{
-    uint32_t count = 0;
-    for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
-        count += (uint32_t)__builtin_popcountll(set->words[i]);
-    return count;
-}
-
-/* All of them: no token is needed. */
-static void wake_all(const struct pt_explore_set *waiting)
-{
-    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
-        if (pt_explore_has(waiting, slot)) {
-            stop_waiting(slot);
-            pt_run.slots[slot].waits = true;
-            pt_run.slots[slot].woken = true;
-        }
-}
-
-uint32_t pt_explore_wakes(const void *object, uint32_t count)
-{
-    pt_spin_lock(&pt_run.lock);
-    struct pt_explore_set waiting = waiters_of(object);
-    uint32_t there = count_of(&waiting), promised = 0, woken = 0;
-    for (uint32_t i = 0; i < pt_run.token_count; i++)
-        promised += pt_run.tokens[i].object == object;
-    if (count >= there - promised) {
-        woken = there - promised;
-        wake_all(&waiting);
-    }
-    for (; woken < count && woken + promised < there; woken++)
-        pt_run.tokens[pt_run.token_count++] = (struct pt_explore_token){object, waiting};
-    pt_spin_unlock(&pt_run.lock);
-    return woken;
-}
+/* ---- cancelling ---- */
 
 void pt_explore_cancels(uint32_t slot)
 {
@@ -198,21 +30,6 @@ void pt_explore_cancel_state(bool off)
     uint32_t slot = pt_explore_slot();
     if (slot != PT_EXPLORE_NO_SLOT)
         pt_run.slots[slot].cancel_off = off;
-}
-
-bool pt_explore_arrives(const void *barrier, uint32_t count)
-{
-    pt_spin_lock(&pt_run.lock);
-    struct pt_explore_set waiting = waiters_of(barrier);
-    bool last = count_of(&waiting) + 1 >= count;
-    uint32_t slot = pt_explore_slot();
-    if (last)
-        wake_all(&waiting);
-    pt_run.slots[slot].waits = true;
-    pt_run.slots[slot].woken = last;
-    pt_run.next[slot].object = (uintptr_t)barrier;
-    pt_spin_unlock(&pt_run.lock);
-    return last;
 }
 
 /* ---- looking ---- */
@@ -236,35 +53,13 @@ static bool is_ready(uint32_t slot)
     return pt_sys_poll(list, count, 0) != 0;
 }
 
-/* What a child may do something about: a signal, or an object that processes share. */
-static bool is_child_able(uint32_t slot)
-{
-    enum { SHARED = 128 }; /* of libc's mutexes and semaphores */
-    const struct semaphore {
-        uint64_t value;
-        int shared;
-    } *semaphore = (const void *)pt_run.next[slot].object;
-    switch ((enum pt_explore_kind)pt_run.next[slot].kind) {
-    case PT_EXPLORE_PAUSED:
-        return true;
-    case PT_EXPLORE_SEM_WAIT:
-        return semaphore->shared;
-    case PT_EXPLORE_LOCK:
-    case PT_EXPLORE_READ_LOCK:
-        if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
-            return ((const pthread_rwlock_t *)pt_run.next[slot].object)->__data.__shared;
-        return pt_run.slots[slot].what == PT_EXPLORE_IS_MUTEX &&
-               ((const pthread_mutex_t *)pt_run.next[slot].object)->__data.__kind & SHARED;
-    default:
-        return false;
-    }
-}
-
 bool pt_wait_is_outside(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
     unsigned count = 0;
-    if (pt_run.result->losses >> PT_EXPLORE_LOST_FORKED & 1 && is_child_able(slot))
+    if (next->kind == PT_EXPLORE_PAUSED && pt_explore_has_forked())
+        return true; /* a child may send a signal */
+    if (pt_explore_is_shared(next->kind, pt_run.slots[slot].what, (const void *)next->object))
         return true;
     if (next->kind != PT_EXPLORE_DESCRIPTOR)
         return false;
@@ -284,21 +79,15 @@ static bool is_cancelled(uint32_t slot)
     return pt_run.slots[slot].cancelled && !pt_run.slots[slot].cancel_off &&
            (kind == PT_EXPLORE_SEM_WAIT || kind == PT_EXPLORE_PAUSED || kind == PT_EXPLORE_SLEEP ||
             kind == PT_EXPLORE_DESCRIPTOR || kind == PT_EXPLORE_JOIN ||
-            (kind == PT_EXPLORE_WAKE && mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
-}
-
-bool pt_wait_prefers_writers(const void *lock)
-{
-    return ((const pthread_rwlock_t *)lock)->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+            (kind == PT_EXPLORE_WAKE &&
+             pt_object_mutex_lets((const void *)pt_run.next[slot].other, pt_run.slots[slot].tid)));
 }
 
 /* A reader of a lock that lets writers go first waits behind a writer that waits for other readers, even if it is one
  * of them; whether the writer has begun to when the reader comes is its step before (ASK). */
 static bool is_behind_writer(uint32_t slot, const void *object)
 {
-    const pthread_rwlock_t *lock = object;
-    if (!pt_wait_prefers_writers(lock) ||
-        !(__atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> RWLOCK_READER_AT))
+    if (!pt_object_prefers_writers(object) || !pt_object_has_readers(object))
         return false;
     for (uint32_t other = 0; other < PT_EXPLORE_THREADS; other++)
         if (other != slot && pt_explore_has(&pt_run.used, other) && pt_run.slots[other].state == PT_EXPLORE_READY &&
@@ -343,19 +132,20 @@ static bool has_all(uint32_t slot)
     case PT_EXPLORE_JOIN:
         return next->object >= PT_EXPLORE_THREADS || pt_run.slots[next->object].state == PT_EXPLORE_ENDED;
     case PT_EXPLORE_LOCK:
-        return lock_lets(slot, object, true);
+        return pt_object_lock_lets(slot, object, true);
     case PT_EXPLORE_READ_LOCK:
-        return lock_lets(slot, object, false) && !(it->what == PT_EXPLORE_IS_RWLOCK && is_behind_writer(slot, object));
+        return pt_object_lock_lets(slot, object, false) &&
+               !(it->what == PT_EXPLORE_IS_RWLOCK && is_behind_writer(slot, object));
     case PT_EXPLORE_WAKE:
-        return (it->woken || token_for(slot, object)) && mutex_lets((const void *)next->other, it->tid);
+        return (it->woken || pt_token_for(slot, object)) && pt_object_mutex_lets((const void *)next->other, it->tid);
     case PT_EXPLORE_SEM_WAIT:
-        return semaphore_lets(object);
+        return pt_object_semaphore_lets(object);
     case PT_EXPLORE_LEAVE:
         return it->woken;
     case PT_EXPLORE_FUTEX_WOKEN:
-        return it->woken || token_for(slot, object);
+        return it->woken || pt_token_for(slot, object);
     case PT_EXPLORE_ONCE:
-        return once_lets(object);
+        return pt_object_once_lets(object);
     case PT_EXPLORE_DESCRIPTOR:
         return is_ready(slot);
     case PT_EXPLORE_PAUSED:
@@ -371,7 +161,7 @@ static bool has_all(uint32_t slot)
 static bool can_give_up(uint32_t slot)
 {
     const struct pt_explore_step *next = &pt_run.next[slot];
-    return next->kind != PT_EXPLORE_WAKE || mutex_lets((const void *)next->other, pt_run.slots[slot].tid);
+    return next->kind != PT_EXPLORE_WAKE || pt_object_mutex_lets((const void *)next->other, pt_run.slots[slot].tid);
 }
 
 enum { FAIR = 5000 };
@@ -474,44 +264,5 @@ void pt_wait_take(uint32_t slot)
         pt_run.clock = it->deadline;
     pt_run.result->time_outs += (next->flags & PT_EXPLORE_TIMED_OUT) != 0;
     pt_run.result->spurious += (next->flags & PT_EXPLORE_SPURIOUS) != 0;
-    if (!it->waits)
-        return;
-    struct pt_explore_token *token = it->woken ? NULL : token_for(slot, (const void *)next->object);
-    if (token && !next->flags)
-        drop_token(token);
-    stop_waiting(slot);
-}
-
-/* ---- for reports ---- */
-
-uint32_t pt_explore_slot_of_task(uint32_t tid)
-{
-    for (uint32_t slot = 0; tid && slot < pt_run.slot_count; slot++)
-        if (pt_run.slots[slot].tid == tid)
-            return slot;
-    return PT_EXPLORE_NO_SLOT;
-}
-
-uint32_t pt_wait_owner(uint32_t slot)
-{
-    const struct pt_explore_step *next = &pt_run.next[slot];
-    const void *object = (const void *)next->object;
-    bool mutex = pt_run.slots[slot].what == PT_EXPLORE_IS_MUTEX;
-    switch ((enum pt_explore_kind)next->kind) {
-    case PT_EXPLORE_JOIN:
-        return next->object < PT_EXPLORE_THREADS ? (uint32_t)next->object : PT_EXPLORE_NO_SLOT;
-    case PT_EXPLORE_LOCK:
-    case PT_EXPLORE_READ_LOCK:
-        if (mutex)
-            return pt_explore_slot_of_task((uint32_t)((const pthread_mutex_t *)object)->__data.__owner);
-        if (pt_run.slots[slot].what == PT_EXPLORE_IS_RWLOCK)
-            return pt_explore_slot_of_task((uint32_t)((const pthread_rwlock_t *)object)->__data.__cur_writer);
-        return PT_EXPLORE_NO_SLOT;
-    case PT_EXPLORE_WAKE: /* it was signalled, and waits for the mutex */
-        if (pt_run.slots[slot].woken || token_for(slot, object))
-            return pt_explore_slot_of_task((uint32_t)((const pthread_mutex_t *)next->other)->__data.__owner);
-        return PT_EXPLORE_NO_SLOT;
-    default:
-        return PT_EXPLORE_NO_SLOT;
-    }
+    pt_token_take(slot);
 }

@@ -180,6 +180,46 @@ bool pt_task_expire_file(int fd, uint64_t times)
     return pt_sys_call(SYS_timerfd_settime, fd, ABSOLUTE, (long)&time, 0) == 0;
 }
 
+static bool take_number(const char **text, uint64_t *ret_number)
+{
+    const char *begin = *text;
+    for (*ret_number = 0;; (*text)++) {
+        char c = **text;
+        if (c >= '0' && c <= '9')
+            *ret_number = *ret_number << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *ret_number = *ret_number << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return *text != begin;
+    }
+}
+
+/* A line is "from-to rw-s ...". */
+bool pt_task_shares(const void *address)
+{
+    enum { ROOM = 1 << 22 };
+    int fd = pt_sys_open("/proc/self/maps");
+    char *text = fd < 0 ? NULL : pt_sys_reserve(ROOM);
+    size_t bytes = text ? pt_sys_read_at(fd, text, ROOM - 1, 0) : 0;
+    bool shared = true;
+    for (const char *at = text; text && at < text + bytes;) {
+        uint64_t from, to;
+        if (!take_number(&at, &from) || *at++ != '-' || !take_number(&at, &to))
+            break;
+        if ((uintptr_t)address >= from && (uintptr_t)address < to) {
+            shared = text + bytes - at > 4 && at[4] == 's';
+            break;
+        }
+        while (at < text + bytes && *at++ != '\n')
+            ;
+    }
+    if (text)
+        pt_sys_release(text, ROOM);
+    if (fd >= 0)
+        pt_sys_close(fd);
+    return shared;
+}
+
 char pt_task_state(uint32_t tid)
 {
     char text[256];

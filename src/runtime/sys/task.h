@@ -38,6 +38,8 @@ bool pt_task_expire_file(int fd, uint64_t times);
  * there is room for. False: it is not there. */
 bool pt_task_file_sort(int fd, char *text, size_t room);
 bool pt_task_about_file(int fd, char *text, size_t room);
+/* Whether other processes may have this memory, too (MAP_SHARED); true also where that cannot be known. */
+bool pt_task_shares(const void *address);
 /* What /proc says of a task of this process: 'R', 'S', 'D', ...; '\0': nothing. */
 char pt_task_state(uint32_t tid);
 

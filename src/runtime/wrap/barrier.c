@@ -122,6 +122,12 @@ static int wait_at(pthread_barrier_t *barrier, const struct pt_site *site)
 {
     if (__builtin_expect(!pt_explore_on, 1) || pt_explore_slot() == PT_EXPLORE_NO_SLOT)
         return PT_REAL(pthread_barrier_wait)(barrier);
+    if (pt_explore_is_shared(PT_EXPLORE_LEAVE, PT_EXPLORE_IS_OTHER, barrier)) {
+        pt_explore_away(site); /* others come to it, too */
+        int result = PT_REAL(pthread_barrier_wait)(barrier);
+        pt_explore_back(site);
+        return result;
+    }
     bool last = pt_explore_arrives(barrier, count_of(barrier));
     pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_LEAVE, .object = barrier, .site = site});
     return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;

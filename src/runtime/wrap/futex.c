@@ -49,10 +49,20 @@ static uint64_t deadline_of(const long *words)
 }
 
 /* The word is looked at in one step, and the thread goes on in a later one. */
-static long play_wait(const long *words)
+static long play_wait(pt_syscall_function real, const long *words)
 {
     const void *word = (const void *)words[0];
     pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_FUTEX_WAIT, .object = word});
+    if (!words[3] && !((int)words[1] & FUTEX_PRIVATE_FLAG) &&
+        pt_explore_is_shared(PT_EXPLORE_FUTEX_WOKEN, PT_EXPLORE_IS_OTHER, word)) {
+        pt_explore_away(NULL); /* another process may wake it */
+        long result = real(SYS_futex, words[0], words[1], words[2], words[3], words[4], words[5]);
+        int error = errno;
+        pt_explore_back(NULL);
+        used((uintptr_t)word);
+        errno = error;
+        return result;
+    }
     if (__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST) != (uint32_t)words[2]) {
         used((uintptr_t)word);
         errno = EAGAIN;
@@ -96,7 +106,7 @@ long pt_syscall_futex(pt_syscall_function real, const long *words)
     bool waits = is_wait(operation);
     if (__builtin_expect(pt_explore_on, 0) && pt_explore_slot() != PT_EXPLORE_NO_SLOT) {
         if (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)
-            return play_wait(words);
+            return play_wait(real, words);
         if (!waits)
             return play_wake(real, words, operation);
     }

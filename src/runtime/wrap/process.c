@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/explore/explore.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
@@ -39,6 +40,7 @@ PT_WRAP(pid_t, _Fork, (void))
 
 static void note_exit(int status)
 {
+    pt_explore_exits();
     if (pt_wrap_hooks.exits)
         pt_wrap_hooks.exits(status);
 }

@@ -144,7 +144,20 @@ static void stop_waiting(void *context)
 void __real_pthread_testcancel(void);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 #endif
+/* A process with which the condition is shared wakes those who wait really; the caller does, without the turn. One with
+ * a time limit is played even so: it ends. */
+static int wait_outside(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct pt_call *call)
+{
+    pt_explore_away(call->site);
+    int error = PT_REAL(pthread_cond_wait)(condition, mutex);
+    pt_explore_back(call->site);
+    pt_wrap_sync(condition, PT_KIND_WAIT, call->site);
+    pt_wrap_sync_as(mutex, PT_KIND_ACQ, call->mutex, true);
+    return error;
+}
+
 /* The wait as scheduled threads do it: the mutex is given up, and taken again in the step in which the thread is woken,
  * times out, or neither. */
 static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct pt_call *call, uint64_t deadline,
@@ -153,6 +166,8 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
     pt_explore_point(
         &(struct pt_explore_op){.kind = PT_EXPLORE_WAIT, .object = condition, .other = mutex, .site = call->site});
     pt_wrap_sync(mutex, PT_KIND_REL, call->mutex);
+    if (!deadline && pt_explore_is_shared(PT_EXPLORE_WAKE, PT_EXPLORE_IS_MUTEX, condition))
+        return wait_outside((pthread_cond_t *)(uintptr_t)condition, mutex, call);
     int error = PT_REAL(pthread_mutex_unlock)(mutex);
     if (error)
         return error;

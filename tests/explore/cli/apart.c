@@ -1,4 +1,5 @@
-/* Two writes that do not depend on each other: one schedule up to the order of independent steps, which a property sees. */
+/* Two writes that do not depend on each other: one schedule up to the order of independent steps, which a property
+ * sees. */
 #include <portent.h>
 #include <pthread.h>
 #include <stdatomic.h>

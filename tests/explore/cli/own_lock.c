@@ -1,4 +1,5 @@
-/* A lock of its own, whose system call stands in assembly: who waits for it sleeps in the kernel, with the turn. It is a right lock. */
+/* A lock of its own, whose system call stands in assembly: who waits for it sleeps in the kernel, with the turn. It is
+ * a right lock. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>

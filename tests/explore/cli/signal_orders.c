@@ -1,11 +1,12 @@
-/* A signal, and a store after it: the receiver may see the store before its handler runs. The status says what was seen: what each of two loads
- * had, how far the thread was when the handler ran, and what the handler had. */
+/* A signal, and a store after it: the receiver may see the store before its handler runs. The status says what was
+ * seen: what each of two loads had, how far the thread was when the handler ran, and what the handler had. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 
 static _Alignas(64) atomic_int x;
-static _Alignas(64) volatile int at; /* of one thread: no scheduling point, so that it changes with the load before it */
+static _Alignas(
+    64) volatile int at; /* of one thread: no scheduling point, so that it changes with the load before it */
 static volatile int handled_at = 3, seen;
 static pthread_t receiver;
 

@@ -1,5 +1,5 @@
-/* Four ways in which nobody gets on: two locks in both orders, a signal before the wait, two that give way to each other for ever, and a loop
- * that does not end. What each thread waits for stands in a function of its own. */
+/* Four ways in which nobody gets on: two locks in both orders, a signal before the wait, two that give way to each
+ * other for ever, and a loop that does not end. What each thread waits for stands in a function of its own. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

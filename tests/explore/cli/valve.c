@@ -1,5 +1,5 @@
-/* A pump and a valve that nobody brings into an order; with -DFIXED the pump opens the valve itself. For properties: whether it fails is
- * theirs to say, the program always ends with 0. */
+/* A pump and a valve that nobody brings into an order; with -DFIXED the pump opens the valve itself. For properties:
+ * whether it fails is theirs to say, the program always ends with 0. */
 #include <portent.h>
 #include <pthread.h>
 

@@ -3,6 +3,8 @@
  * by its pauses; tests/programs/run_confirm.py says what is predicted from it, and what becomes of the program then.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +81,101 @@ static void *pay_later(void *unused)
     return unused;
 }
 
+/* disturbed, and disturbed-locked: the block really is, in the run at their pace; hurried: the same without a pause. */
+static int hurried;
+
+static void pause_in_block(void)
+{
+    if (!hurried)
+        later(), later();
+}
+static void come_between(void)
+{
+    if (!hurried)
+        later();
+}
+static void *pay_slowly(void *unused)
+{
+    portent_begin("pay");
+    int had = balance;
+    pause_in_block();
+    balance = had - 10;
+    portent_end("pay");
+    return unused;
+}
+static void *pay_between(void *unused)
+{
+    come_between();
+    balance = 50;
+    return unused;
+}
+static void lock_m(void)
+{
+    pthread_mutex_lock(&m); /* one place for all */
+}
+static void *pay_locked(void *unused)
+{
+    portent_begin("pay");
+    lock_m();
+    int had = balance;
+    pthread_mutex_unlock(&m);
+    pause_in_block();
+    lock_m();
+    balance = had - 10;
+    pthread_mutex_unlock(&m);
+    portent_end("pay");
+    return unused;
+}
+static void *pay_locked_between(void *unused)
+{
+    come_between();
+    pthread_mutex_lock(&m);
+    balance = 50;
+    pthread_mutex_unlock(&m);
+    return unused;
+}
+
+/* chain: what it wrote is read, and something written for it, by another thread. */
+static volatile int asked, answer;
+static void *ask(void *unused)
+{
+    portent_begin("ask");
+    asked = 1;
+    pause_in_block();
+    total = answer;
+    portent_end("ask");
+    return unused;
+}
+static void *answer_it(void *unused)
+{
+    come_between();
+    int question = asked;
+    answer = question + 1;
+    return unused;
+}
+
+/* again: a place that is passed before; the other thread waits for what comes after that. */
+static atomic_int used;
+static void use_it(void)
+{
+    box->count++;
+}
+static void *use_twice(void *unused)
+{
+    use_it();
+    atomic_store(&used, 1);
+    use_it();
+    return unused;
+}
+static void *free_used(void *unused)
+{
+    while (!atomic_load(&used))
+        sched_yield();
+    later();
+    free(box);
+    return unused;
+}
+
 /* heap: a race of memory that has no name, behind a lock that only happens to order it. */
 static void *count_before(void *unused)
 {
@@ -128,8 +225,16 @@ static const struct way {
     const char *name;
     void *(*threads[3])(void *);
 } ways[] = {
-    {"freed", {use_box, free_box}}, {"dropped", {use_slot, drop_slot}},    {"unset", {set_slot, use_slot_later}},
-    {"block", {pay, pay_later}},    {"heap", {count_before, count_after}}, {"cycle", {lock_mn, lock_nk, lock_km}},
+    {"freed", {use_box, free_box}},
+    {"dropped", {use_slot, drop_slot}},
+    {"unset", {set_slot, use_slot_later}},
+    {"block", {pay, pay_later}},
+    {"heap", {count_before, count_after}},
+    {"cycle", {lock_mn, lock_nk, lock_km}},
+    {"disturbed", {pay_slowly, pay_between}},
+    {"disturbed-locked", {pay_locked, pay_locked_between}},
+    {"chain", {ask, answer_it}},
+    {"again", {use_twice, free_used}},
 };
 
 int main(int argc, char **argv)
@@ -139,6 +244,7 @@ int main(int argc, char **argv)
         int count = 0;
         if (strcmp(ways[i].name, argv[1]) != 0)
             continue;
+        hurried = argc > 2; /* kinds WAY hurried */
         box = calloc(1, sizeof *box);
         if (strcmp(argv[1], "dropped") == 0)
             slot = calloc(1, sizeof *slot);
