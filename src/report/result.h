@@ -50,6 +50,8 @@ struct pt_loaded {
     bool is_model;           /* it has no findings */
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
+    const char *file; /* its name, and when that was written; NULL: not known */
+    const char *written;
     const char *limit;        /* why some blocks are unknown, NULL */
     struct pt_loaded *merged; /* those that were put into this one, freed with it */
 };

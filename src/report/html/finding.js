@@ -86,7 +86,7 @@ const ordinal = (n) => `${n}${n % 100 > 10 && n % 100 < 14 ? "th" : ["th", "st",
 
 function needsWords(thread, other, { needs, over_index: index }) {
   const which = needs === 0 ? `nothing of ${other}` : `no more of ${other} than its first ${needs === 1 ? "event" : `${needs} events`}`;
-  return `Up to there ${thread} needs ${which}, and this is ${other}’s ${ordinal(index)}.`;
+  return `Until then ${thread} needs ${which}, and this is ${other}’s ${ordinal(index)} event.`;
 }
 
 function suppressedChips(finding) {
