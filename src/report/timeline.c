@@ -183,6 +183,8 @@ static void lay_out(struct pt_timeline *t)
 {
     double *edges = pt_xcalloc(t->row_count + 1, sizeof *edges), x = t->left + SIGN;
     uint32_t line = 0;
+    for (uint32_t k = 0; k < t->row_count; k++)
+        edges[k] = t->left;
     t->scale = find_scale(t);
     for (uint32_t i = 0; i < t->mark_count; i++) {
         struct pt_tl_row *row = &t->rows[t->marks[i].thread];

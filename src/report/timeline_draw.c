@@ -38,17 +38,22 @@ struct drawing {
 };
 
 /* Text from a trace, cut and harmless, as content of an element or an attribute. */
-static void put_escaped(struct pt_buf *buf, const char *text, uint32_t max)
+static void put_cut(struct pt_buf *buf, const char *text, uint32_t max, enum pt_cut where)
 {
     struct pt_buf clean, cut;
     pt_buf_init(&clean);
     pt_buf_init(&cut);
     pt_style_clean(&clean, text, strlen(text));
     size_t columns = clean.text ? pt_style_columns(clean.text) : 0;
-    pt_style_fit(&cut, clean.text ? clean.text : "", columns < max ? columns : max, PT_CUT_END);
+    pt_style_fit(&cut, clean.text ? clean.text : "", columns < max ? columns : max, where);
     pt_xml_escape(buf, cut.text ? cut.text : "");
     pt_buf_release(&clean);
     pt_buf_release(&cut);
+}
+
+static void put_escaped(struct pt_buf *buf, const char *text, uint32_t max)
+{
+    put_cut(buf, text, max, PT_CUT_END);
 }
 
 static void put_text(struct pt_buf *buf, uint32_t x, uint32_t y, const char *class, const char *text, uint32_t max)
@@ -211,7 +216,10 @@ static void put_thread(struct drawing *d, uint32_t thread)
     const struct pt_timeline *t = d->t;
     uint32_t since = d->runs[thread] ? t->left : 0;
     if (d->y[thread]) {
-        put_text(d->buf, 8, d->y[thread] + 4, "n", pt_name(t->names, PT_SPACE_THREAD, thread), PT_TL_NAME_MAX);
+        pt_buf_printf(d->buf, "<text x=\"8\" y=\"%u\" class=\"n\">", d->y[thread] + 4);
+        put_cut(d->buf, pt_name(t->names, PT_SPACE_THREAD, thread), PT_TL_NAME_MAX,
+                PT_CUT_START); /* numbers are last */
+        pt_buf_puts(d->buf, "</text>\n");
         pt_buf_printf(d->buf, "<path d=\"M%u %uH%u\" class=\"idle\"/>\n", t->left, d->y[thread], d->right);
     }
     for (uint32_t i = d->from; i < d->to; i++) {
@@ -415,7 +423,7 @@ static void put_lines_legend(struct legend *l)
 /* What the signs mean; then the colours of the first locks. Returns where it ends. */
 static uint32_t put_legend(struct drawing *d)
 {
-    struct legend l = {.d = d, .x = 20, .y = 72};
+    struct legend l = {.d = d, .x = 20, .y = pt_timeline_limits(d->t)[0] ? 86 : 72};
     const struct pt_strtab *locks = &d->t->names->space[PT_SPACE_LOCK];
     uint32_t x = legend_words(&l, 10, "lock entered");
     put_flag(d->buf, x, l.y, true, false, "#444");
