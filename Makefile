@@ -73,10 +73,11 @@ check-browser: deps all ## look at the HTML report with a headless Chromium
 	@PYTHONDONTWRITEBYTECODE=1 tests/browser/run_browser.py build/bin/portent
 
 # Not in .ci/run: the schema comes from outside, and npm is a large thing to install for one file.
-check-sarif: deps all ## hold SARIF reports against the published schema, which npm has
+check-sarif: deps all ## hold SARIF reports and the CI recipes against the published schemas, which npm has
 	@tools/deps sarif
 	@schema=$$(tests/reports/fetch_schema build/sarif) && \
-		PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/reports/run_reports.py build/bin/portent "$$schema"
+		PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/reports/run_reports.py build/bin/portent "$$schema" && \
+		/usr/bin/python3 tests/reports/check_recipes.py build/sarif/package
 
 check-recipes: deps all ## do the recipes of docs/ci.md with all tools, which it installs
 	@tools/deps recipes

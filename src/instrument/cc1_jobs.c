@@ -198,13 +198,13 @@ static void add_input(const struct pt_args *job, struct pt_args *to)
         pt_args_add(to, job->v[i]);
 }
 
-void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char *output, const char *headers,
+void pt_cc1_front(const struct pt_args *job, const struct pt_args *includes, const char *output, const char *headers,
                   struct pt_args *ret_job)
 {
     static const char *const drop[] = {NULL};
     copy_flags(job, drop, back_only_valued, ret_job);
     pt_args_add2(ret_job, "-emit-llvm-bc", "-disable-llvm-passes");
-    pt_args_add2(ret_job, "-idirafter", include_dir);
+    pt_args_add_all(ret_job, includes->v, includes->n);
     if (!pt_args_has(job, "-header-include-file"))
         pt_args_add2(ret_job, "-header-include-file", headers);
     pt_args_add2(ret_job, "-o", output);
@@ -225,13 +225,13 @@ static void add_silence(struct pt_args *to)
     pt_args_add2(to, "-Wno-pass-failed", "-Wno-frame-larger-than");
 }
 
-void pt_cc1_whole(const struct pt_args *job, const char *include_dir, const char *plugin, const char *headers,
+void pt_cc1_whole(const struct pt_args *job, const struct pt_args *includes, const char *plugin, const char *headers,
                   struct pt_args *ret_job)
 {
     static const char *const drop[] = {NULL};
     copy_flags(job, drop, drop, ret_job);
     pt_args_add(ret_job, action_of(job));
-    pt_args_add2(ret_job, "-idirafter", include_dir);
+    pt_args_add_all(ret_job, includes->v, includes->n);
     if (!pt_args_has(job, "-header-include-file"))
         pt_args_add2(ret_job, "-header-include-file", headers);
     pt_args_add(ret_job, plugin);
@@ -242,7 +242,8 @@ void pt_cc1_whole(const struct pt_args *job, const char *include_dir, const char
     add_input(job, ret_job);
 }
 
-void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const char *output, struct pt_args *ret_job)
+void pt_cc1_front_tsan(const struct pt_args *job, const struct pt_args *includes, const char *output,
+                       struct pt_args *ret_job)
 {
     static const char *const drop_valued[] = {"-dependency-file",
                                               "-MT",
@@ -256,7 +257,7 @@ void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const
     copy_flags(job, front_only, drop_valued, ret_job);
     pt_args_add2(ret_job, "-emit-llvm-bc", "-disable-llvm-passes");
     pt_args_add2(ret_job, "-fsanitize=thread", "-w");
-    pt_args_add2(ret_job, "-idirafter", include_dir);
+    pt_args_add_all(ret_job, includes->v, includes->n);
     pt_args_add2(ret_job, "-o", output);
     add_input(job, ret_job);
 }
@@ -276,12 +277,12 @@ void pt_cc1_back(const struct pt_args *job, const char *input, bool optimized, s
     pt_args_add(ret_job, input);
 }
 
-void pt_cc1_source(const struct pt_args *job, const char *include_dir, struct pt_args *ret_job)
+void pt_cc1_source(const struct pt_args *job, const struct pt_args *includes, struct pt_args *ret_job)
 {
     const size_t end = language_at(job) ? language_at(job) - 1 : job->n;
     for (size_t i = 0; i < end; i++)
         pt_args_add(ret_job, job->v[i]);
-    pt_args_add2(ret_job, "-idirafter", include_dir);
+    pt_args_add_all(ret_job, includes->v, includes->n);
     for (size_t i = end; i < job->n; i++)
         pt_args_add(ret_job, job->v[i]);
 }

@@ -25,8 +25,9 @@
 #include "instrument/process.h"
 
 struct driver {
-    const char *clang, *runtime_dir, *include_dir;
-    const char *plugin; /* the option that makes clang load it; NULL: clang cannot */
+    const char *clang, *runtime_dir;
+    struct pt_args includes; /* options: where <portent.h> is, and what comes before libstdc++'s files */
+    const char *plugin;      /* the option that makes clang load it; NULL: clang cannot */
     bool cxx, verbose;
     struct pt_arena arena;
     struct pt_args lost; /* outputs of jobs that failed or did not run */
@@ -176,7 +177,7 @@ static enum pt_status compile_halves(struct driver *driver, const struct pt_args
     struct pt_args half = {0}, rewrite = {0};
     if (orders->source) {
         source = pt_workdir_name(&driver->arena, ".bc");
-        pt_cc1_front(job, driver->include_dir, source, orders->headers, &half);
+        pt_cc1_front(job, &driver->includes, source, orders->headers, &half);
         status = run_job(driver, &half, ret_exit, err);
         if (status != PT_OK || *ret_exit != 0)
             goto done;
@@ -204,11 +205,11 @@ static enum pt_status compile(struct driver *driver, const struct pt_args *job, 
         orders.source = pt_cc1_input(job);
         orders.headers = pt_workdir_name(&driver->arena, ".headers");
         orders.tsan_bitcode = pt_workdir_name(&driver->arena, ".tsan.bc");
-        pt_cc1_front_tsan(job, driver->include_dir, orders.tsan_bitcode, &orders.tsan_job);
+        pt_cc1_front_tsan(job, &driver->includes, orders.tsan_bitcode, &orders.tsan_job);
     }
     enum pt_status status = give_orders(driver, &orders, err);
     if (status == PT_OK && driver->plugin && pt_cc1_is_plain(job)) {
-        pt_cc1_whole(job, driver->include_dir, driver->plugin, orders.headers, &whole);
+        pt_cc1_whole(job, &driver->includes, driver->plugin, orders.headers, &whole);
         status = run_job(driver, &whole, ret_exit, err);
     } else if (status == PT_OK) {
         status = compile_halves(driver, job, &orders, ret_exit, err);
@@ -227,7 +228,6 @@ static enum pt_status compile_directly(struct driver *driver, const struct pt_ar
                                .source = direct->source,
                                .headers = pt_workdir_name(&driver->arena, ".headers"),
                                .tsan_bitcode = pt_workdir_name(&driver->arena, ".tsan.bc")};
-    const char *const for_all[] = {"-idirafter", driver->include_dir};
     const char *const mine[] = {driver->plugin, "-Xclang",          "-header-include-file",  "-Xclang",
                                 orders.headers, "-Wno-pass-failed", "-Wno-frame-larger-than"};
     const char *const tsans[] = {
@@ -239,7 +239,7 @@ static enum pt_status compile_directly(struct driver *driver, const struct pt_ar
         clang_command(driver, to);
         pt_args_add(to, "-g");
         pt_args_add_all(to, tsan ? direct->rest.v : args->v, tsan ? direct->rest.n : args->n);
-        pt_args_add_all(to, for_all, sizeof for_all / sizeof *for_all);
+        pt_args_add_all(to, driver->includes.v, driver->includes.n);
         pt_args_add_all(to, tsan ? tsans : mine, tsan ? sizeof tsans / sizeof *tsans : sizeof mine / sizeof *mine);
     }
     enum pt_status status = give_orders(driver, &orders, err);
@@ -335,7 +335,7 @@ static enum pt_status run_kind(struct driver *driver, const struct pt_args *job,
     case PT_JOB_LINK:
         return link_program(driver, job, ret_exit, err);
     case PT_JOB_SOURCE:
-        pt_cc1_source(job, driver->include_dir, &changed);
+        pt_cc1_source(job, &driver->includes, &changed);
         status = run_job(driver, &changed, ret_exit, err);
         pt_args_release(&changed);
         return status;
@@ -421,13 +421,25 @@ static bool compile_all(struct driver *driver, const struct pt_args *args)
     return false;
 }
 
+/* After everything of the user's and the system's: <portent.h>. Before the system's, but after the user's: the one file
+ * of libstdc++ with which strings are the program's (include/portent). */
+static void choose_includes(struct driver *driver, const char *include_dir)
+{
+    struct pt_buf strings;
+    pt_buf_init(&strings);
+    pt_buf_printf(&strings, "%s/portent/libstdc++", include_dir);
+    pt_args_add2(&driver->includes, "-idirafter", include_dir);
+    pt_args_add2(&driver->includes, "-isystem", pt_arena_strndup(&driver->arena, strings.text, strings.len));
+    pt_buf_release(&strings);
+}
+
 int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv)
 {
-    struct driver driver = {
-        .clang = pt_instrument_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
+    struct driver driver = {.clang = pt_instrument_clang(), .runtime_dir = runtime_dir, .cxx = cxx};
     struct pt_err err = {0};
     struct pt_args args = {0};
     pt_arena_init(&driver.arena);
+    choose_includes(&driver, include_dir);
     if (is_clang_known())
         driver.plugin = file_beside(&driver, "-fpass-plugin=", "portent-pass.so");
     bool taken = pt_choice_take(&driver.choice, argc, argv, &driver.arena, &args, &err) == PT_OK;
@@ -445,6 +457,7 @@ int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_di
         pt_workdir_remove();
     }
     pt_args_release(&driver.lost);
+    pt_args_release(&driver.includes);
     pt_choice_release(&driver.choice);
     int status = clangs_own ? become_clang(&driver, &args) : driver.status;
     pt_args_release(&args);

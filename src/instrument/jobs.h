@@ -26,18 +26,19 @@ const char *pt_cc1_level(const struct pt_args *job);
 
 /* Can clang do the job with the plug-in (`plugin` is the option that names it)? Not where it adds passes of its own. */
 bool pt_cc1_is_plain(const struct pt_args *job);
-void pt_cc1_whole(const struct pt_args *job, const char *include_dir, const char *plugin, const char *headers,
+void pt_cc1_whole(const struct pt_args *job, const struct pt_args *includes, const char *plugin, const char *headers,
                   struct pt_args *ret_job);
 
 /* The front end alone: `job` up to bitcode without optimisation, in `output`; lists the user's headers in `headers`. */
-void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char *output, const char *headers,
+void pt_cc1_front(const struct pt_args *job, const struct pt_args *includes, const char *output, const char *headers,
                   struct pt_args *ret_job);
 /* The same as ThreadSanitizer would have it, silently and without side products. */
-void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const char *output, struct pt_args *ret_job);
+void pt_cc1_front_tsan(const struct pt_args *job, const struct pt_args *includes, const char *output,
+                       struct pt_args *ret_job);
 /* Optimiser, unless the bitcode is `optimized`, and code generator: what `job` does, from the bitcode in `input` on. */
 void pt_cc1_back(const struct pt_args *job, const char *input, bool optimized, struct pt_args *ret_job);
 /* A job that reads source without making code. */
-void pt_cc1_source(const struct pt_args *job, const char *include_dir, struct pt_args *ret_job);
+void pt_cc1_source(const struct pt_args *job, const struct pt_args *includes, struct pt_args *ret_job);
 
 enum pt_link_kind {
     PT_LINK_PARTIAL, /* shared objects, ld -r: the program they end up in brings the runtime */

@@ -157,11 +157,15 @@ static void put_results(struct pt_json *json, const struct pt_loaded *loaded)
     pt_json_open(json, "results", '[');
     for (const struct pt_loaded *each = loaded; each; each = each->merged) {
         pt_json_open(json, NULL, '{');
-        pt_json_string(json, "trace", each->result.trace);
+        pt_json_string(json, "trace", each->result.trace ? each->result.trace : "");
         pt_json_open(json, "program", '[');
         for (const char *const *word = each->result.program; word && *word; word++)
             pt_json_string(json, NULL, *word);
         pt_json_close(json, ']');
+        if (each->written) {
+            pt_json_string(json, "file", each->file);
+            pt_json_string(json, "written", each->written);
+        }
         pt_report_json_made(each->result.made, json);
         pt_json_close(json, '}');
     }

@@ -56,8 +56,10 @@ struct pt_loaded {
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
     struct pt_block_findings *of_run; /* the blocks of a run once more, as `check` has them; NULL: there are none */
-    const char *limit;                /* why some blocks are unknown, NULL */
-    struct pt_loaded *merged;         /* those that were put into this one, freed with it */
+    const char *file;                 /* its name, and when that was written; NULL: not known */
+    const char *written;
+    const char *limit;        /* why some blocks are unknown, NULL */
+    struct pt_loaded *merged; /* those that were put into this one, freed with it */
 };
 
 /* `label` names the text in errors. PT_EINPUT: it is no result, with the member that is wrong. */

@@ -1,7 +1,7 @@
 /*
  * The ThreadMonitor's picture of a trace (JamaicaVM paper, Figure 2) as SVG: a line per thread, thick where it runs;
- * flags for locks entered (to the right of the pole) and left (to the left), octagons for contention, boxes for user
- * events.
+ * flags for locks entered (to the right of the pole) and left (to the left), octagons for contention, circles for
+ * accesses, boxes for user events.
  */
 #ifndef PT_REPORT_TIMELINE_H
 #define PT_REPORT_TIMELINE_H

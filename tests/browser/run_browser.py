@@ -15,6 +15,7 @@ import time
 import traceback
 
 from chromium import Chromium, find
+from picture_view import TESTS as PICTURE_TESTS
 from site_view import TESTS as SITE_TESTS
 from watch_view import TESTS as WATCH_TESTS
 
@@ -208,7 +209,7 @@ def other_kinds(portent, folder, browser):
     assert browser.complaints() == []
 
 
-TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *WATCH_TESTS, *SITE_TESTS]
+TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
 
 
 def main():

@@ -190,4 +190,99 @@ def view_of_a_fleet(portent, folder, browser):
         assert browser.complaints() == [], browser.complaints()
 
 
-TESTS = [view_of_a_fleet, view_shows_the_stream, view_zooms_and_pauses, view_shows_text_as_text]
+def view_keeps_the_past(portent, folder, browser):
+    """What is too long ago to be known in detail is drawn all the same, and where a property was violated is marked, with its formula and event."""
+    now = time.monotonic_ns()
+    begin = now - 1200 * 10**9
+    stream = Stream(program="old", time=begin)
+    stream.snapshot(begin, "main", "state", "blocked: join").snapshot(begin, "busy", "state", "running")
+    for second in (3, 4):
+        stream.event(begin + second * 1000 * MS, "busy", "event", "write", loc="old.c:7")
+    stream.event(begin + 60000 * MS, "busy", "state", "blocked: lock", extra="a_lock_with_a_long_name")
+    for i in range(9000):  # more than anybody keeps
+        stream.event(begin + (600000 + i * 60) * MS, "main", "event", "tick")
+    with served(portent, folder, stream.take(), b"") as (url, _, _unused):
+        browser.size(1400, 900)
+        browser.open(url)
+        browser.wait("model.events >= 9000 && document.querySelector('#properties .violated') !== null")
+        busy = browser.value("(({ past, since }) => [past.length, past.charCodeAt(0) - 48, past.charCodeAt(past.length - 1) - 48, since / 1e9])(model.threads.get('busy'))")
+        stretch = browser.value("model.stretch") / 1e9
+        assert 256 <= busy[0] <= 512 and abs(busy[0] * stretch - 1140) < 10 and busy[3] > 600, (busy, stretch)
+        assert busy[1] & 1 and busy[1] & 16 and busy[2] == 4, busy  # it ran and wrote; now it is blocked
+        for _ in range(7):
+            browser.key("-")
+        browser.value("new Promise(done => setTimeout(done, 200))")
+        painted = browser.value("""[10, 300].map(second => { const at = timeline.canvas.getContext('2d').getImageData(timeline.x(second * 1e9) * devicePixelRatio, (54 + 30 + 2) * devicePixelRatio, 1, 1).data; return at[3]; })""")
+        assert painted[0] > 0 and painted[1] == 0, painted  # thick where it ran, thin where it waited
+        marked = browser.value("timeline.hits.filter(h => h.text.includes('violated by')).map(h => [h.text, h.time / 1e9])")
+        assert len(marked) == 1 and "alternate violated by event(write) by busy (old.c:7): always" in marked[0][0] and abs(marked[0][1] - 4) < 0.01, marked
+        if os.environ.get("PICTURES"):
+            browser.screenshot(os.path.join(os.environ["PICTURES"], "watch-past.png"))
+        assert "blocked: lock a_lock_with_a_long_name" in texts(browser, "#names span"), texts(browser, "#names span")
+        assert browser.value("[...document.querySelectorAll('#names span')].every(e => e.scrollHeight <= e.clientHeight + 1)"), "a state is cut"
+        complaints = [text for text in browser.complaints() if "getImageData" not in text]  # which is ours
+        assert complaints == [], complaints
+
+
+def view_of_many_threads(portent, folder, browser):
+    """200 threads: rows in a stable order, each can be scrolled to, and a picture takes no longer than a blink."""
+    now = time.monotonic_ns()
+    begin = now - 20 * 10**9
+    stream = Stream(program="many", time=begin)
+    for i in range(200):
+        stream.snapshot(begin, f"worker-{i}", "state", "running")
+    for i in range(4000):
+        t = begin + i * 4 * MS
+        stream.event(t, f"worker-{i * 7 % 200}", "state", "blocked: lock" if i // 200 % 2 else "running", extra="m").event(t + MS, f"worker-{i * 11 % 200}", "event", "step")
+    with served(portent, folder, stream.take(), stream.event(now, "worker-3", "event", "step").take(), b"") as (url, go_on, _):
+        browser.size(1400, 900)
+        browser.open(url)
+        browser.wait("document.querySelectorAll('#names li').length === 200")
+        names = texts(browser, "#names b")
+        go_on()
+        browser.wait("model.events > 8000")
+        assert texts(browser, "#names b") == names
+        browser.key("-")
+        took = sorted(browser.value("(() => { const from = performance.now(); draw(); return performance.now() - from; })()") for _ in range(7))[3]
+        print(f"    200 threads: drawn in {took:.1f} ms")
+        assert took < 200, took
+        browser.value("document.getElementById('timeline').scrollTop = 54 * 195; new Promise(done => setTimeout(done, 300))")
+        rows = browser.value("[...new Set(timeline.hits.map(h => Math.floor(h.y0 / 54)))].sort((a, b) => a - b)")
+        assert rows and rows[-1] == 199 and rows[0] > 170, rows
+        assert browser.complaints() == [], browser.complaints()
+
+
+def view_under_fingers(portent, folder, browser):
+    """Touch: one finger pans, two zoom."""
+    stream, _ = play(8)
+    with served(portent, folder, stream.take(), b"") as (url, _, _unused):
+        browser.size(390, 800)
+        browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        try:
+            browser.open(url)
+            browser.wait("document.querySelectorAll('#log tbody tr').length > 5")
+            box = browser.value("(({ left, top, width }) => [left, top, width])(document.getElementById('canvas').getBoundingClientRect())")
+            y = box[1] + 60
+
+            def touch(kind, *xs):
+                browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": box[0] + x, "y": y, "id": i} for i, x in enumerate(xs)])
+
+            touch("touchStart", 60)
+            for x in range(70, 200, 20):
+                touch("touchMove", x)
+            touch("touchEnd")
+            assert browser.value("paused"), "panning does not stop the present"
+            right = browser.value("timeline.right")
+            assert right < browser.value("model.now"), right
+            span = browser.value("timeline.span")
+            touch("touchStart", 100, 140)
+            for more in range(0, 60, 15):
+                touch("touchMove", 100 - more, 140 + more)
+            touch("touchEnd")
+            assert browser.value("timeline.span") < span / 1.5, (span, browser.value("timeline.span"))
+            assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        finally:
+            browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+TESTS = [view_keeps_the_past, view_of_many_threads, view_under_fingers, view_of_a_fleet, view_shows_the_stream, view_zooms_and_pauses, view_shows_text_as_text]

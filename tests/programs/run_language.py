@@ -157,6 +157,58 @@ def cpp_names():
 
 
 
+STRINGS = r"""#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+struct Journal { int pages; std::string text; } journal;
+std::string line;
+std::mutex m;
+static void work()
+{
+    for (int i = 0; i < 4; i++) {
+        std::lock_guard<std::mutex> g(m);
+        journal.text += 'a';
+        journal.text.append("bcd");
+        journal.text.push_back('e');
+        journal.text.insert(2, "fghij");
+        journal.text.erase(0, 1);
+        journal.text.replace(0, 2, "klm");
+        journal.text.resize(journal.text.size() + 1);
+        std::string other(90, 'x');
+        std::swap(other, journal.text); // 90
+        journal.text.reserve(400);
+        journal.text += std::string(10, 'y') + "z"; // 101
+        journal.text = other.substr(0, 7);
+    }
+}
+int main(int argc, char **argv)
+{
+    std::thread a(work), b(work);
+    a.join();
+    b.join();
+    if (argc > 1) {
+        std::istringstream in("a line that is read");
+        std::getline(in, line);
+    }
+    return journal.text.size() == 7 ? 0 : 1;
+}
+"""
+
+
+@tests.test
+def sizes_of_strings():
+    properties = "var n = journal.text.size(); property all: always n <= 101; property most: always n <= 100; property some: never [true]* [n == 90];"
+    for standard, level in (("c++11", "-O0"), ("c++17", "-O0"), ("c++17", "-O2"), ("c++20", "-O1")):
+        build(STRINGS, level, f"-std={standard}", cpp=True)
+        both(properties, {"all": "holds", "most": "violated", "some": "violated"}, "--window", "2", "--lookahead", "2")
+    write("p.prop", "var n = line.size(); property read: always n < 40;")
+    done = run(PORTENT, "run", "-s", "p.prop", "--", "./program", "read")
+    same("a string that a function of libstdc++.so writes", done.returncode, 67)
+    contains(done.stderr, "code that is not instrumented wrote line.size()", "1 such value in all; let the library (std::getline, >>) fill a string of its own")
+
+
 CALLS = r"""#define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>

@@ -203,6 +203,11 @@ def example_bank():
 
 
 @tests.test
+def example_water():
+    example("water", r"property (\w+): always \(w >= 31 -> v >= [56]0\);")
+
+
+@tests.test
 def example_queue():
     example("queue", r'property (\w+): always \(event\("enqueue"\) -> !closed\);')
 

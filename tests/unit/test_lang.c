@@ -180,7 +180,7 @@ static const struct {
     {"property p: x > G;", 1, 18, "expected a formula or a value, found ';'", "var other = G;"},
     {"property p: U > 3;", 1, 13, "'U' needs a formula on its left", "var other = U;"},
     /* shape */
-    {"property p: a", 1, 14, "expected an operator or ';', found the end of the text", ""},
+    {"property p: a", 1, 14, "expected an operator or ';', found the end of the text", "a statement ends with ';'"},
     {"property p a;", 1, 12, "expected 'at', 'within' or ':', found 'a'", "':' stands between the name "},
     {"property : a;", 1, 10, "expected the name of the property", "property NAME: FORMULA;"},
     {"property a.b: a;", 1, 10, "plain identifier", ""},

@@ -385,6 +385,16 @@ def live_view(portent, folder):
         for words in wanted:
             assert words in text, (words, text)
         assert "holds within 100 s in your run so far" in re.sub(r"\r\n +", " ", screen.partition("\033[?1049l")[2]), screen[-500:]
+    # narrow: the legend is all there, in shorter words
+    for width, last in ((66, "▲ taken"), (52, "▲taken")):
+        with Program(folder, serve) as program:
+            def leave(process, master, screen):
+                if all_events.encode() in screen:
+                    os.write(master, b"q")
+            _, screen, _, _ = on_terminal(watch.command(program.address, "--live"), 24, width, leave, None)
+        os.unlink(program.address[5:])
+        legend = next(lines for lines in frames(screen) if "q quits" in lines[-1])[-1].rstrip()
+        assert len(legend) <= width and legend.endswith(last), legend
     # not on a terminal: as without --live
     assert "violated (dead)" in Watch(portent, folder, ALTERNATE)(defect(Stream()), "--live", expect=1).stdout
 

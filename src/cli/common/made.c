@@ -142,13 +142,17 @@ static void add_word(struct pt_buf *buf, const char *word)
     pt_buf_puts(buf, "'");
 }
 
-static const char *now(void)
+void pt_made_time(time_t seconds, char text[PT_MADE_TIME])
 {
-    static char text[32];
-    time_t seconds = time(NULL);
     struct tm utc;
     gmtime_r(&seconds, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    strftime(text, PT_MADE_TIME, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+static const char *now(void)
+{
+    static char text[PT_MADE_TIME];
+    pt_made_time(time(NULL), text);
     return text;
 }
 

@@ -86,6 +86,16 @@ static void warn_about_calls(const struct pt_session *session)
     }
 }
 
+/* What can be done about it: of the size of a string or vector the writer is the C++ library itself. */
+static const char *foreign_remedy(const char *name)
+{
+    static const char size[] = ".size()";
+    size_t len = strlen(name), tail = sizeof size - 1;
+    return len > tail && strcmp(name + len - tail, size) == 0
+               ? "let the library (std::getline, >>) fill a string of its own, and assign that"
+               : "build the library that writes it with 'portent cc' too";
+}
+
 /* Writers that were not instrumented: once per place. */
 static void warn_about_foreign(const struct pt_session *session)
 {
@@ -95,14 +105,13 @@ static void warn_about_foreign(const struct pt_session *session)
     for (uint32_t i = 0; i < count; i++) {
         struct pt_err warning;
         const char *place = pt_name(&session->names, PT_SPACE_LOC, foreign[i].loc);
+        const char *name = pt_name(&session->names, PT_SPACE_VAR, foreign[i].var);
         bool end = strcmp(place, "-") == 0;
-        (void)pt_err_set(&warning, PT_OK, "'%s' had a value %s%s that no instrumented code had written",
-                         pt_name(&session->names, PT_SPACE_VAR, foreign[i].var), end ? "" : "at ",
-                         end ? "when it or the program ended" : place);
+        (void)pt_err_set(&warning, PT_OK, "'%s' had a value %s%s that no instrumented code had written", name,
+                         end ? "" : "at ", end ? "when it or the program ended" : place);
         if (i + 1 == count)
-            pt_err_hint(&warning,
-                        "%" PRIu64 " such value%s in all; build the library that writes it with 'portent cc' too",
-                        total, pt_words_plural(total));
+            pt_err_hint(&warning, "%" PRIu64 " such value%s in all; %s", total, pt_words_plural(total),
+                        foreign_remedy(name));
         pt_session_complain(session, &warning);
     }
 }

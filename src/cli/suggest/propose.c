@@ -344,9 +344,34 @@ static void propose_when(struct proposals *p, const struct pt_suggest_seen *seen
     add(p, call ? 58 : 82, &text);
 }
 
+/* One thread raises x, another, which looks at x, raises y: how far y had got whenever x was at its highest. */
+static void propose_in_time(struct proposals *p, uint32_t x, uint32_t y)
+{
+    const struct pt_suggest_states *s = &p->f->states;
+    const struct pt_suggest_above *above = &s->above[x][y];
+    const struct pt_suggest_var *v = &p->f->vars[s->vars[x]], *w = &p->f->vars[s->vars[y]];
+    const char *a = var_name(p, s->vars[x]), *b = var_name(p, s->vars[y]);
+    if (v->falls || w->falls || !is_counted(p, x) || !is_counted(p, y) || v->writers & w->writers ||
+        !(v->readers & w->writers) || above->least <= w->start || v->changes < 2)
+        return;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_puts(&text, "property ");
+    put_name(p, &text, b, "in_time_for", a);
+    pt_buf_printf(&text,
+                  ": always (%s >= %" PRId64 " -> %s >= %" PRId64 "); // so in all %" PRIu64
+                  " states; %s starts at %" PRId64,
+                  a, above->top, b, above->least, above->states, b, w->start);
+    add(p, 72, &text);
+}
+
 static void propose_states(struct proposals *p)
 {
     const struct pt_suggest_states *s = &p->f->states;
+    for (uint32_t x = 0; x < s->var_count; x++)
+        for (uint32_t y = 0; y < s->var_count; y++)
+            if (x != y)
+                propose_in_time(p, x, y);
     for (uint32_t z = 0; z < s->var_count; z++) {
         if (!is_switch(p, z))
             continue;

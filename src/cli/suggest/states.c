@@ -49,6 +49,18 @@ static void look_at_two(struct pt_suggest_states *s, uint32_t x, uint32_t y, boo
             }
 }
 
+static void look_above(struct pt_suggest_states *s, uint32_t x, uint32_t y)
+{
+    struct pt_suggest_above *above = &s->above[x][y];
+    if (!above->states || s->values[x] > above->top)
+        *above = (struct pt_suggest_above){.top = s->values[x], .least = s->values[y]};
+    if (s->values[x] < above->top)
+        return;
+    above->states++;
+    if (s->values[y] < above->least)
+        above->least = s->values[y];
+}
+
 static void look(struct pt_suggest_states *s)
 {
     bool first = s->left == MOST_STATES;
@@ -60,6 +72,9 @@ static void look(struct pt_suggest_states *s)
         for (uint32_t y = x + 1; y < s->var_count; y++)
             if (s->known[x] && s->known[y])
                 look_at_two(s, x, y, first);
+        for (uint32_t y = 0; y < s->var_count; y++)
+            if (x != y && s->known[x] && s->known[y])
+                look_above(s, x, y);
     }
 }
 

@@ -1,6 +1,7 @@
 /*
  * What holds of the values of several variables in all states of the runs: two that are equal, or have one sum,
- * whenever a third is set or is not; and events that come only while a variable is set, or is not.
+ * whenever a third is set or is not; how far one had got whenever another is at its highest; and events that come only
+ * while a variable is set, or is not.
  */
 #ifndef PT_CLI_SUGGEST_STATES_H
 #define PT_CLI_SUGGEST_STATES_H
@@ -22,6 +23,10 @@ struct pt_suggest_states {
         int64_t sum;                 /* the first one */
         uint16_t unequal[2], odd[2]; /* variables while which are 0, are not, they are unequal; their sum another one */
     } two[PT_STATES_VARS][PT_STATES_VARS];
+    struct pt_suggest_above {
+        int64_t top, least; /* the first one's highest value, and the second one's lowest while it is there */
+        uint64_t states;    /* in which it is there */
+    } above[PT_STATES_VARS][PT_STATES_VARS];
     struct pt_suggest_seen {
         uint32_t event; /* id in the space of events */
         uint64_t count;

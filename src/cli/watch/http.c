@@ -36,6 +36,7 @@ enum {
     BLOCK_BYTES = 1 << 16,
     FIRST_ITEMS = 2000, /* what a new reader gets of the past */
     TICK_ITEMS = 500,   /* at most, per message */
+    PAST_TICKS = 20,    /* every so often it gets the whole past again, in rough strokes */
     FAREWELL_MS = 500,  /* for the last messages */
 };
 
@@ -51,6 +52,7 @@ struct reader {
     struct MHD_Connection *connection;
     struct reader *next;
     uint64_t tick;    /* of its last message */
+    uint64_t past;    /* tick of its last one with the whole past */
     uint64_t program; /* whose scene it gets, by id; 0: nobody's */
     uint64_t item;    /* that comes next */
     struct pt_buf out;
@@ -85,7 +87,10 @@ static void write_message(struct reader *reader)
     if (scene && !reader->greeted) /* the past that is still there */
         reader->item = scene->item_count > FIRST_ITEMS ? scene->item_count - FIRST_ITEMS : 0;
     pt_buf_puts(&reader->out, http->closing ? "event: end\ndata: " : "data: ");
-    pt_message_write(http->fleet, scene, &reader->item, reader->greeted ? TICK_ITEMS : FIRST_ITEMS, &reader->out);
+    bool past = !reader->greeted || http->tick >= reader->past + PAST_TICKS;
+    if (past)
+        reader->past = http->tick;
+    pt_message_write(http->fleet, scene, &reader->item, reader->greeted ? TICK_ITEMS : FIRST_ITEMS, past, &reader->out);
     pt_buf_puts(&reader->out, "\n\n");
     reader->greeted = scene;
 }

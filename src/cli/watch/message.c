@@ -32,7 +32,18 @@ static void put_properties(struct pt_json *json, const struct pt_scene *scene)
     pt_json_close(json, ']');
 }
 
-static void put_threads(struct pt_json *json, const struct pt_scene *scene)
+/* A character for each stretch of time since the start: '0' and its marks. */
+static void put_past(struct pt_json *json, const struct pt_scene *scene, const struct pt_scene_thread *thread)
+{
+    char text[PT_SCENE_PAST + 1];
+    uint64_t count = scene->column / scene->stretch + 1;
+    for (uint64_t i = 0; i < count; i++)
+        text[i] = (char)('0' + thread->past[i]);
+    text[count] = '\0';
+    pt_json_string(json, "past", text);
+}
+
+static void put_threads(struct pt_json *json, const struct pt_scene *scene, bool past)
 {
     pt_json_open(json, "threads", '[');
     for (uint32_t t = 0; t < scene->thread_count; t++) {
@@ -46,6 +57,8 @@ static void put_threads(struct pt_json *json, const struct pt_scene *scene)
         for (uint32_t i = 0; i < thread->lock_count; i++)
             pt_json_string(json, NULL, pt_name(scene->names, PT_SPACE_LOCK, thread->locks[i]));
         pt_json_close(json, ']');
+        if (past)
+            put_past(json, scene, thread);
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');
@@ -75,7 +88,7 @@ static void put_item(struct pt_json *json, const struct pt_scene *scene, const s
 }
 
 /* How everything stands with one program, and what has happened to it. */
-static void put_scene(struct pt_json *json, const struct pt_scene *scene, uint64_t *next, uint64_t max)
+static void put_scene(struct pt_json *json, const struct pt_scene *scene, uint64_t *next, uint64_t max, bool past)
 {
     uint64_t from = scene->item_count - *next > max ? scene->item_count - max : *next;
     pt_json_string(json, "program", scene->program);
@@ -86,7 +99,9 @@ static void put_scene(struct pt_json *json, const struct pt_scene *scene, uint64
     pt_json_uint(json, "events", scene->events);
     pt_json_uint(json, "lost", scene->lost);
     put_properties(json, scene);
-    put_threads(json, scene);
+    if (past)
+        pt_json_uint(json, "stretch", scene->stretch * PT_SCENE_COLUMN_NS);
+    put_threads(json, scene, past);
     pt_json_uint(json, "skipped", from - *next);
     pt_json_open(json, "items", '[');
     for (; from < scene->item_count; from++)
@@ -135,13 +150,13 @@ static void put_fleet(struct pt_json *json, const struct pt_fleet *fleet)
 }
 
 void pt_message_write(const struct pt_fleet *fleet, const struct pt_scene *scene, uint64_t *next, uint64_t max,
-                      struct pt_buf *buf)
+                      bool past, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     if (fleet->watching->several)
         put_fleet(&json, fleet);
     if (scene)
-        put_scene(&json, scene, next, max);
+        put_scene(&json, scene, next, max, past);
     pt_json_close(&json, '}');
 }

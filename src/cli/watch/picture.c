@@ -268,12 +268,21 @@ static void put_items(struct pt_picture *p, const struct pt_scene *s, unsigned r
             put_item(p, s, &s->items[at % PT_SCENE_ITEMS]);
 }
 
+/* The longest of the legends that fits: in a narrow terminal its words are shorter, but all of it is there. */
 static void put_legend(struct pt_picture *p)
 {
-    const char *text = p->utf8 ? " q quits   ━ running  ▅ with a lock  ╌ ready  ┈ blocked  ◆ event  ▲ contended"
-                               : " q quits   = running  # with a lock  - ready  . blocked  * event  ! contended";
+    static const char *const texts[][2] = {
+        {" q quits   = running  # with a lock  - ready  . blocked  * event  ! contended",
+         " q quits   ━ running  ▅ with a lock  ╌ ready  ┈ blocked  ◆ event  ▲ contended"},
+        {" q quits  = runs  # locked  - ready  . waits  * event  ! taken",
+         " q quits  ━ runs  ▅ locked  ╌ ready  ┈ waits  ◆ event  ▲ taken"},
+        {" q quits =run #lock -ready .wait *event !taken", " q quits ━run ▅lock ╌ready ┈wait ◆event ▲taken"},
+    };
+    size_t last = sizeof texts / sizeof *texts - 1, i = 0;
+    while (i < last && pt_style_columns(texts[i][p->utf8]) > p->style.width)
+        i++;
     pt_picture_color(p, PT_COLOR_DIM);
-    pt_style_fit(p->buf, text, p->style.width, PT_CUT_END);
+    pt_style_fit(p->buf, texts[i][p->utf8], p->style.width, PT_CUT_END);
     pt_picture_color(p, PT_COLOR_RESET);
 }
 

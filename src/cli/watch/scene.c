@@ -1,7 +1,8 @@
 /*
  * The state behind the views of `watch`: each thread's state, locks and recent past, and the last events. Rings of
- * fixed size hold all of it, so an event costs constant time and a day of events no more memory than a minute. After a
- * gap in the stream what threads hold is forgotten rather than guessed.
+ * fixed size hold all of it, and the whole past in stretches that get longer with it, so an event costs constant time
+ * and a day of events no more memory than a minute. After a gap in the stream what threads hold is forgotten rather
+ * than guessed.
  */
 #include "cli/watch/scene.h"
 
@@ -19,6 +20,7 @@ struct pt_scene *pt_scene_new(const struct pt_names *names, const char *address,
     struct pt_scene *scene = pt_xcalloc(1, sizeof *scene);
     scene->names = names;
     scene->address = address;
+    scene->stretch = 1;
     scene->threads = pt_xcalloc(PT_SCENE_THREADS, sizeof *scene->threads);
     scene->property_count = property_count;
     scene->properties = pt_xcalloc((size_t)property_count + 1, sizeof *scene->properties);
@@ -59,6 +61,31 @@ static uint8_t marks_of(const struct pt_scene_thread *thread)
     return 0;
 }
 
+/* Two stretches become one, until the column has one. */
+static void thin_out(struct pt_scene *scene, uint64_t column)
+{
+    while (column / scene->stretch >= PT_SCENE_PAST) {
+        for (uint32_t t = 0; t < scene->thread_count; t++) {
+            uint8_t *past = scene->threads[t].past;
+            for (unsigned i = 0; i < PT_SCENE_PAST / 2; i++)
+                past[i] = past[2 * i] | past[2 * i + 1];
+            memset(past + PT_SCENE_PAST / 2, 0, PT_SCENE_PAST / 2);
+        }
+        scene->stretch *= 2;
+    }
+}
+
+/* What threads did from the present column to that one: nothing new. */
+static void fill_past(struct pt_scene *scene, uint64_t column)
+{
+    thin_out(scene, column);
+    for (uint32_t t = 0; t < scene->thread_count; t++) {
+        struct pt_scene_thread *thread = &scene->threads[t];
+        for (uint64_t i = scene->column / scene->stretch; i <= column / scene->stretch; i++)
+            thread->past[i] |= marks_of(thread);
+    }
+}
+
 void pt_scene_advance(struct pt_scene *scene, uint64_t time)
 {
     if (!scene->started || time <= scene->now)
@@ -66,6 +93,8 @@ void pt_scene_advance(struct pt_scene *scene, uint64_t time)
     scene->now = time;
     uint64_t column = (time - scene->origin) / PT_SCENE_COLUMN_NS;
     uint64_t fresh = column - scene->column;
+    if (fresh)
+        fill_past(scene, column);
     if (fresh > PT_SCENE_COLUMNS)
         fresh = PT_SCENE_COLUMNS;
     for (uint32_t t = 0; fresh && t < scene->thread_count; t++) {
@@ -81,6 +110,7 @@ void pt_scene_advance(struct pt_scene *scene, uint64_t time)
 static void mark(struct pt_scene *scene, struct pt_scene_thread *thread, uint8_t marks)
 {
     thread->marks[scene->column % PT_SCENE_COLUMNS] |= marks;
+    thread->past[scene->column / scene->stretch] |= marks;
 }
 
 /* A place for a new thread: of the one that ended first, where all are taken. */

@@ -2,7 +2,8 @@
  * What a watched program looks like now and looked like lately: the data behind the terminal's and the browser's view.
  *
  * Memory is bounded however long the program runs: a fixed number of columns per thread (a column shows what a thread
- * did in PT_SCENE_COLUMN_NS), of threads (ended ones make room), of items (what happened, one by one) and of notes.
+ * did in PT_SCENE_COLUMN_NS), of stretches of all the time since the start (they get longer, two become one), of
+ * threads (ended ones make room), of items (what happened, one by one) and of notes.
  */
 #ifndef PT_CLI_WATCH_SCENE_H
 #define PT_CLI_WATCH_SCENE_H
@@ -14,6 +15,7 @@
 enum {
     PT_SCENE_COLUMN_NS = 100 * 1000 * 1000,
     PT_SCENE_COLUMNS = 512, /* of which the last ones are shown; a power of two */
+    PT_SCENE_PAST = 512,    /* stretches */
     PT_SCENE_THREADS = 256,
     PT_SCENE_ITEMS = 1 << 13, /* a power of two */
     PT_SCENE_NOTES = 128,
@@ -40,6 +42,7 @@ struct pt_scene_thread {
     uint32_t lock_count;
     size_t lock_cap;
     uint8_t marks[PT_SCENE_COLUMNS];
+    uint8_t past[PT_SCENE_PAST]; /* the same, of stretches */
 };
 
 /* What happened, in the order it did. */
@@ -73,6 +76,7 @@ struct pt_scene {
     bool started, ended;
     uint64_t origin, now; /* the stream's time: at the connection, at present */
     uint64_t column;      /* the present one, counted from the origin */
+    uint64_t stretch;     /* columns of one */
     uint64_t events, lost;
     uint32_t *index; /* name of a thread: its place in threads */
     size_t index_cap;

@@ -200,8 +200,13 @@ static enum pt_status parse_rest(struct pt_parser *p, struct pt_property *proper
         property->text = p->use ? p->use->text : pt_parser_one_line(p, from, p->pos);
         if (end == PT_TOKEN_END)
             (void)pt_parser_accept(p, ';');
-        if (pt_parser_token(p)->kind != end)
+        const struct pt_token *token = pt_parser_token(p);
+        if (token->kind != end) {
             s = pt_parser_expected_operator(p, end == ';' ? "an operator or ';'" : "an operator");
+            bool next = token->kind == PT_TOKEN_END || (p->pos > 0 && token->line > token[-1].line);
+            if (end == ';' && next && !p->err->hint[0])
+                pt_err_hint(p->err, "a statement ends with ';'");
+        }
     }
     if (s == PT_OK) {
         p->pos += end == ';';

@@ -86,7 +86,7 @@ const ordinal = (n) => `${n}${n % 100 > 10 && n % 100 < 14 ? "th" : ["th", "st",
 
 function needsWords(thread, other, { needs, over_index: index }) {
   const which = needs === 0 ? `nothing of ${other}` : `no more of ${other} than its first ${needs === 1 ? "event" : `${needs} events`}`;
-  return `Up to there ${thread} needs ${which}, and this is ${other}’s ${ordinal(index)}.`;
+  return `Until then ${thread} needs ${which}, and this is ${other}’s ${ordinal(index)} event.`;
 }
 
 function suppressedChips(finding) {
@@ -259,9 +259,12 @@ function blockFinding(block, sources) {
   const widest = events.reduce((most, event) => Math.max(most, event.label.length), 0);
   const sky = spaceTime({ threads, before, widest }, (step) => control.go(step));
   sky.setRun(events, { moved: foreign, breaks: red < 0 ? events.length : red + 1 });
+  const rows = block.witness.map((step, i) => el("li", { class: `pick ${step.role || ""}`, onclick: () => control.go(i + 1) }, el("span", { class: "function" }, step.text), " ",
+    el("span", { class: "loc" }, [step.thread, step.loc].filter(Boolean).join(", ")), ROLE[step.role] ? el("span", { class: "role" }, ` ${ROLE[step.role]}`) : null));
   let ready = false;
   const control = stepper([{ title: "Run", steps }], (run, step) => {
     const at = step > 0 ? block.witness[step - 1] : null;
+    rows.forEach((row, i) => row.classList.toggle("now", i + 1 === step));
     words.replaceChildren(...(at ? [el("span", { class: "mono" }, at.thread), ": ", el("span", { class: "mono" }, at.text), at.loc ? ` at ${at.loc}` : "", ROLE[at.role] ? ` (${ROLE[at.role]})` : "",
       sources[at.loc] ? el("code", { style: { display: "block", color: "var(--soft)" } }, sources[at.loc].trim()) : ""] : ["Before the first step."]));
     if (ready) sky.show(step);
@@ -271,7 +274,8 @@ function blockFinding(block, sources) {
     el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, name), el("span", { class: "chip violated" }, "not causally atomic"), ...suppressedChips(block)),
       el("p", { class: "lead" }, "Something of another thread can come after a step of this block and before a later one, and both matter to it."),
       el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
-    events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,
+    events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words,
+      el("h3", null, "Its steps"), el("ol", { class: "calls steps" }, rows)) : null,
     actsCard(null, block.id, `block:${block.name || `${block.thread_name || block.thread}/${block.block}`}`));
   const first = block.witness.findIndex((step) => step.role === "begin");
   return { element, key: control.key, draw() { ready = true; control.go(first < 0 ? 1 : first + 1); } };

@@ -113,8 +113,11 @@ function madeWords(what, made) {
   return el("p", null, what, made && [" made ", made.time.replace("T", " ").replace("Z", " UTC"), ` by Portent ${made.version} on ${made.host}`,
     made.commit && ` at commit ${made.commit.slice(0, 12)}`, ": ", el("code", null, made.command)]);
 }
-document.getElementById("made").append(...data.results.slice(0, 200).filter(({ made }) => made || data.results.length > 1).map(({ trace, program, made }) =>
-  madeWords(["Result of ", el("code", null, program.join(" ") || trace)], made)), data.made ? madeWords("Page", data.made) : "");
+function resultWords({ trace, program, made, file, written }) {
+  const about = program.join(" ") || trace, what = ["Result", about ? [" of ", el("code", null, about)] : ""].flat();
+  return made || !written ? madeWords(what, made) : madeWords([...what, " in ", el("code", null, file), `, written ${written.replace("T", " ").replace("Z", " UTC")}`]);
+}
+document.getElementById("made").append(...data.results.slice(0, 200).filter(({ made, written }) => made || written || data.results.length > 1).map(resultWords), data.made ? madeWords("Page", data.made) : "");
 
 if (all.length > 1 || !bad.length) page.append(...findingList().filter(Boolean));
 if (all.length === 0) page.append(el("p", { class: "note" }, "The result has no properties."));

@@ -1,7 +1,8 @@
 /* The page: messages in, everything drawn at most once per animation frame. All text goes in as text. */
 const $ = (id) => document.getElementById(id);
 const timeline = new Timeline($("canvas"));
-let model = newModel(), fleet = null, source = null, paused = false, dirty = true, reset = false, drag = null;
+let model = newModel(), fleet = null, source = null, paused = false, dirty = true, reset = false, drag = null, pinch = 0;
+const pointers = new Map(); // that touch the time line
 const SPANS = { min: 1e6, max: 3600e9 };
 
 function element(tag, className, text) {
@@ -153,9 +154,30 @@ $("canvas").addEventListener("wheel", (event) => {
   event.preventDefault();
   zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX);
 }, { passive: false });
-$("canvas").addEventListener("pointerdown", (event) => { drag = { x: event.offsetX, right: timeline.right }; });
-window.addEventListener("pointerup", () => { drag = null; });
+/* Two fingers: how far they are apart, and where their middle is. */
+function fingers() {
+  const [a, b] = [...pointers.values()];
+  return { apart: Math.max(20, Math.abs(a - b)), middle: (a + b) / 2 };
+}
+$("canvas").addEventListener("pointerdown", (event) => {
+  pointers.set(event.pointerId, event.offsetX);
+  drag = pointers.size === 1 ? { x: event.offsetX, right: timeline.right } : null;
+  if (pointers.size === 2) pinch = fingers().apart;
+});
+function letGo(event) {
+  pointers.delete(event.pointerId);
+  drag = null;
+}
+for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, letGo);
 $("canvas").addEventListener("pointermove", (event) => {
+  if (pointers.has(event.pointerId)) pointers.set(event.pointerId, event.offsetX);
+  if (pointers.size === 2) {
+    const { apart, middle } = fingers();
+    if (!paused) setPaused(true);
+    zoom(pinch / apart, middle);
+    pinch = apart;
+    return;
+  }
   if (drag && Math.abs(event.offsetX - drag.x) > 3) {
     if (!paused) setPaused(true);
     timeline.right = drag.right - (event.offsetX - drag.x) / timeline.width * timeline.span;
@@ -164,6 +186,7 @@ $("canvas").addEventListener("pointermove", (event) => {
   $("hint").textContent = timeline.at(event.offsetX, event.offsetY);
 });
 window.addEventListener("resize", soon);
+$("timeline").addEventListener("scroll", soon, { passive: true });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { timeline.colors(); soon(); });
 draw();
 listen();

@@ -1,8 +1,10 @@
 /*
  * The timeline, after the ThreadMonitor of the JamaicaVM paper (Figure 2): a line per thread, thick while it runs; above it the locks it
- * holds, with a flag where it takes and leaves them, and octagons where it found one taken; below it boxes for user events.
+ * holds, with a flag where it takes and leaves them, and octagons where it found one taken; below it boxes for user events. What is too long ago to be
+ * known in detail is there in rough strokes. Only the rows in view are drawn.
  */
 const ROW = 54, AXIS = 26, LINE = 30;
+const RAN = 1, READY = 2, BLOCKED = 4, HELD = 8, EVENT = 16, CONTENDED = 32; // as in cli/watch/scene.h
 
 function niceStep(span, pixels) {
   const rough = span / Math.max(2, pixels / 110), power = 10 ** Math.floor(Math.log10(rough));
@@ -42,8 +44,10 @@ class Timeline {
     this.hits = [];
     this.axis(height);
     for (const gap of model.gaps) this.band(gap, height);
-    threads.forEach((thread, row) => this.thread(thread, row * ROW, model.now));
+    const view = this.canvas.parentElement, first = Math.floor(view.scrollTop / ROW) - 1, last = first + view.clientHeight / ROW + 3;
+    threads.forEach((thread, row) => { if (row >= first && row <= last) this.thread(thread, row * ROW, model); });
     for (const note of model.notes) this.note(note, height);
+    this.violations(model.properties, height, view.scrollTop);
   }
 
   axis(height) {
@@ -79,6 +83,26 @@ class Timeline {
     this.hits.push({ x0: x - 5, x1: x + 5, y0: 0, y1: height, text: note.text, time: note.time });
   }
 
+  /* Where a property was violated, with its name, however long ago. */
+  violations(properties, height, top) {
+    const { c } = this;
+    let lane = 0;
+    for (const property of properties) {
+      const x = property.verdict === "violated" && property.time !== undefined ? this.x(property.time) : -1;
+      if (x < 0 || x > this.width) continue;
+      const words = `✗ ${property.name}`, y = top + 2 + 15 * (lane++ % 3);
+      c.font = `bold 11px ${this.color("sans")}`;
+      const wide = c.measureText(words).width + 8, at = Math.min(x, this.width - wide);
+      this.dashed(x, height, this.color("bad"));
+      c.textAlign = "left";
+      c.fillStyle = this.color("bad");
+      c.fillRect(at, y, wide, 14);
+      c.fillStyle = this.color("paper");
+      c.fillText(words, at + 4, y + 11);
+      this.hits.push({ x0: at, x1: at + wide, y0: y, y1: y + 14, text: `${property.name} violated${property.cause ? ` by ${property.cause}` : ""}: ${property.text}`, time: property.time });
+    }
+  }
+
   dashed(x, height, color) {
     const { c } = this;
     c.strokeStyle = color;
@@ -91,7 +115,24 @@ class Timeline {
     c.setLineDash([]);
   }
 
-  thread(thread, top, now) {
+  /* Stretches of time before the details begin: the thickest state, locks, and that there were events. */
+  past(thread, top, stretch) {
+    const { c } = this, from = Math.max(0, Math.floor((this.right - this.span) / stretch)), to = Math.min(thread.past.length, Math.ceil(Math.min(this.right, thread.since) / stretch));
+    for (let i = from; i < to; i++) {
+      const marks = thread.past.charCodeAt(i) - 48, x0 = this.x(i * stretch), wide = Math.max(0.6, this.x(Math.min((i + 1) * stretch, thread.since)) - x0);
+      const stroke = (name, y, high, alpha) => { c.globalAlpha = alpha; c.fillStyle = this.color(name); c.fillRect(x0, y, wide, high); };
+      if (marks & RAN) stroke("good", top + LINE - 3, 6, 0.55);
+      else if (marks & READY) stroke("open", top + LINE - 1.5, 3, 0.55);
+      else if (marks & BLOCKED) stroke("faint", top + LINE - 0.8, 1.6, 0.45);
+      if (marks & HELD) stroke("seen", top + 19, 5, 0.3);
+      if (marks & CONTENDED) stroke("bad", top + 8, 4, 0.6);
+      if (marks & EVENT) stroke("seen", top + LINE + 7, 6, 0.4);
+    }
+    c.globalAlpha = 1;
+  }
+
+  thread(thread, top, { now, stretch }) {
+    if (stretch && thread.past) this.past(thread, top, stretch);
     for (const slice of thread.slices) this.slice(slice, top + LINE, now);
     for (const hold of thread.holds) this.hold(hold, top, now);
     this.marks(thread.marks, top);
