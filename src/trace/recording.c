@@ -26,10 +26,9 @@ static void *open_recording(const struct pt_source *source)
     struct recording *r = pt_xcalloc(1, sizeof *r);
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
     r->maker.decoder = r->decoder;
-    r->maker.generation = 1;
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
-    rec_pages_begin(&r->memory, sizeof(uint64_t));
+    pt_pages_begin(&r->memory, sizeof(uint64_t));
     return r;
 }
 
@@ -44,7 +43,7 @@ static void release_recording(void *state)
     rec_file_release(r);
     free(r->initials.items);
     rec_private_release(&r->private);
-    rec_pages_release(&r->memory);
+    pt_pages_release(&r->memory);
     pt_map64_release(&r->log_of);
     free(r->logs);
     free(r->heap);
@@ -285,8 +284,8 @@ static bool is_passed_over(struct recording *r, const struct rec_log *log)
 /* The value of a granule that an event gives, or takes. Of memory whose accesses are left out, all are from here on. */
 static void remember(struct recording *r, struct rec_event *event)
 {
-    uint64_t *values = rec_pages_at(&r->memory, event->address >> REC_PAGE_BITS, event->memory == REC_GIVES);
-    uint64_t *value = values ? &values[event->address / 8 % REC_GRANULES] : NULL;
+    uint64_t *values = pt_pages_at(&r->memory, event->address >> PT_PAGE_BITS, event->memory == REC_GIVES);
+    uint64_t *value = values ? &values[event->address / 8 % PT_PAGE_GRANULES] : NULL;
     if (event->memory == REC_GIVES)
         *value = event->value;
     else if (value && *value)

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "core/recording.h"
 #include "trace/format.h"
+#include "trace/pages.h"
 
 struct pt_channel_reader;
 struct pt_debuginfo;
@@ -70,18 +71,10 @@ void rec_log_split(struct rec_log *log);
 /* What it needs to read on, but not its parts. */
 void rec_log_release(struct rec_log *log);
 
-/* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
- * memory is about, as long as no memory has begun or ended in its page; and the place and the stack of a site in calls.
- */
-enum { REC_CELLS = 1 << 17, REC_PLACES = 1 << 12, REC_PAGE_BITS = 12, REC_PAGES = 1 << 14 };
+/* What the decoder has found lately: the place and the stack of a site in calls. */
+enum { REC_PLACES = 1 << 12 };
 struct rec_maker {
     struct pt_channel_reader *decoder;
-    uint32_t generation, generations[REC_PAGES]; /* count memory that begins or ends; by pages, modulo their number */
-    struct rec_known_cell {
-        uint64_t address;
-        uint32_t generation, object; /* 0: free */
-        uint8_t size, type;
-    } cells[REC_CELLS];
     struct rec_known_place {
         uint32_t site, calls, loc, stack;
         bool known;
@@ -93,24 +86,6 @@ struct pt_event;
  * *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
 
-/* Something for each granule of memory, in pages that are made when they are first needed (recording_pages.c). */
-enum { REC_NEAR = 1 << 10, REC_GRANULES = 1 << (REC_PAGE_BITS - 3) };
-struct rec_pages {
-    bool begun;
-    uint32_t bytes;        /* of what there is for a granule */
-    struct pt_map64 index; /* of pages, by number */
-    struct rec_page {
-        uint64_t page;
-        void *granules;        /* 0 at first; NULL: there are none */
-    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
-    uint32_t count;
-    size_t cap;
-};
-void rec_pages_begin(struct rec_pages *pages, uint32_t bytes);
-/* What there is for the granules of this page; NULL: nothing, and it is not to be made. */
-void *rec_pages_at(struct rec_pages *pages, uint64_t page, bool make);
-void rec_pages_release(struct rec_pages *pages);
-
 /* Memory that one thread after the other has for itself (recording_private.c). */
 struct rec_private {
     bool begun, found;
@@ -118,7 +93,7 @@ struct rec_private {
     bool foreign;            /* there is one that nobody has started: then the first was never known to be alone */
     uint32_t first;          /* log of the first event */
     uint64_t noted;          /* events so far: stamps may be equal */
-    struct rec_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
+    struct pt_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
     struct pt_map64 log_of;  /* by the thread's number */
     struct pt_map64 forked;  /* numbers of threads */
     struct rec_private_thread {
@@ -183,7 +158,7 @@ struct recording {
     uint64_t records;
     struct rec_initials initials;
     struct rec_private private;
-    struct rec_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
+    struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
     bool notes;              /* private is told of each event that is given */
     const uint8_t *file;     /* its bytes */
     size_t len, taken;       /* how many there are; chunks up to here were taken */
