@@ -33,31 +33,6 @@ struct pt_places {
     struct pt_map64 namesakes; /* name of an object that was given one: how many there were */
 };
 
-struct pt_places *pt_places_new(struct pt_names *names)
-{
-    struct pt_places *p = pt_xcalloc(1, sizeof *p);
-    p->names = names;
-    pt_cells_begin(&p->cells);
-    pt_map64_init(&p->lives);
-    pt_map64_init(&p->namesakes);
-    pt_blocks_init(&p->blocks);
-    return p;
-}
-
-void pt_places_free(struct pt_places *p)
-{
-    if (!p)
-        return;
-    for (uint32_t i = 0; i < p->module_count; i++)
-        free(p->modules[i].file);
-    free(p->modules);
-    pt_cells_release(&p->cells);
-    pt_map64_release(&p->lives);
-    pt_map64_release(&p->namesakes);
-    pt_blocks_release(&p->blocks);
-    free(p);
-}
-
 void pt_places_set_function(struct pt_places *p, pt_place_function function, void *context)
 {
     p->function = function;
@@ -137,22 +112,82 @@ static char *put_number(char *to, uint64_t number, unsigned base)
     return to;
 }
 
+static char *put_life(char *to, uint64_t address, uint32_t life)
+{
+    memcpy(to, PT_DEFERRED, sizeof PT_DEFERRED - 1);
+    to = put_number(to + sizeof PT_DEFERRED - 1, address, 16);
+    if (life > 1) {
+        *to++ = '#';
+        to = put_number(to, life, 10);
+    }
+    return to;
+}
+
+/* Most memory is never spoken of, so its names are recipes: a life at an address, or a part of a block, by the block's
+ * id in PT_SPACE_HEAP and the offset. What does not fit is named at once. Recipes of one kind are different, since a
+ * life begins once, and a cell within a block goes with it; those of parts make texts with a '+', the others do not. */
+enum { ADDRESS_BITS = 48, LIFE_BITS = 15 };
+#define A_LIFE (UINT64_C(1) << 63)
+
+static size_t make_name(const struct pt_strtab *tab, uint64_t recipe, char *text)
+{
+    uint32_t block = (uint32_t)(recipe >> 32);
+    if (recipe & A_LIFE)
+        return (size_t)(put_life(text, recipe & ((UINT64_C(1) << ADDRESS_BITS) - 1),
+                                 (uint32_t)(recipe >> ADDRESS_BITS) & ((1 << LIFE_BITS) - 1)) -
+                        text);
+    tab += PT_SPACE_HEAP - PT_SPACE_VAR; /* the tables of all spaces lie side by side */
+    size_t len = pt_strtab_len(tab, block);
+    memcpy(text, pt_strtab_text(tab, block), len);
+    text[len] = '+';
+    return (size_t)(put_number(text + len + 1, (uint32_t)recipe, 10) - text);
+}
+
+struct pt_places *pt_places_new(struct pt_names *names)
+{
+    struct pt_places *p = pt_xcalloc(1, sizeof *p);
+    p->names = names;
+    names->space[PT_SPACE_VAR].make = names->space[PT_SPACE_HEAP].make = make_name;
+    pt_cells_begin(&p->cells);
+    pt_map64_init(&p->lives);
+    pt_map64_init(&p->namesakes);
+    pt_blocks_init(&p->blocks);
+    return p;
+}
+
+void pt_places_free(struct pt_places *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->module_count; i++)
+        free(p->modules[i].file);
+    free(p->modules);
+    pt_cells_release(&p->cells);
+    pt_map64_release(&p->lives);
+    pt_map64_release(&p->namesakes);
+    pt_blocks_release(&p->blocks);
+    free(p);
+}
+
 /* In its present life, or the last one. */
 static uint32_t name_by_address(struct pt_places *p, enum pt_space space, uint64_t address)
 {
-    char text[64] = "0x", *end = put_number(text + 2, address, 16);
-    uint32_t lives = *lives_at(p, space, address);
-    if (lives > 1) {
-        *end++ = '#';
-        end = put_number(end, lives, 10);
-    }
+    char text[64], *end = put_life(text, address, *lives_at(p, space, address));
     return pt_strtab_intern(&p->names->space[space], text, (size_t)(end - text));
+}
+
+static uint32_t name_life(struct pt_places *p, enum pt_space space, uint64_t address, uint32_t life)
+{
+    struct pt_strtab *names = &p->names->space[space];
+    char text[64];
+    if (names->make && !(address >> ADDRESS_BITS) && !(life >> LIFE_BITS))
+        return pt_strtab_defer(names, A_LIFE | (uint64_t)life << ADDRESS_BITS | address);
+    return pt_strtab_intern(names, text, (size_t)(put_life(text, address, life) - text));
 }
 
 static uint32_t begin_life(struct pt_places *p, enum pt_space space, uint64_t address)
 {
-    ++*lives_at(p, space, address);
-    return name_by_address(p, space, address);
+    return name_life(p, space, address, ++*lives_at(p, space, address));
 }
 
 /* The bytes from `address` that a new cell may take: up to the access's end, or the next cell. */
@@ -194,6 +229,15 @@ static uint32_t name_part(struct pt_places *p, enum pt_space space, const char *
     return pt_strtab_intern(&p->names->space[space], text, (size_t)(end - text));
 }
 
+/* Of a cell that goes with its block, a recipe. */
+static uint32_t name_in_block(struct pt_places *p, const struct pt_block *block, const struct pt_cell *cell)
+{
+    uint64_t offset = cell->low - block->low;
+    if (!(block->name >> 31) && !(offset >> 32) && offset + cell->size <= block->size)
+        return pt_strtab_defer(&p->names->space[PT_SPACE_VAR], (uint64_t)block->name << 32 | offset);
+    return name_part(p, PT_SPACE_VAR, pt_name(p->names, PT_SPACE_HEAP, block->name), offset);
+}
+
 static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
 {
     struct pt_placed placed;
@@ -217,7 +261,7 @@ static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, b
     if (known) /* padding, a large union, or something like it: by pieces */
         cell.name = name_part(p, PT_SPACE_VAR, name, address - low);
     else if (inside)
-        cell.name = name_part(p, PT_SPACE_VAR, pt_name(p->names, PT_SPACE_HEAP, inside->name), address - inside->low);
+        cell.name = name_in_block(p, inside, &cell);
     else
         cell.name = begin_life(p, PT_SPACE_VAR, address);
     return pt_cells_add(&p->cells, cell);
@@ -254,7 +298,8 @@ uint32_t pt_places_begin_block(struct pt_places *p, uint64_t low, uint64_t size)
 {
     pt_places_forget(p, low, low + size);
     /* A variable there would have this name, so no other has. */
-    uint32_t name = intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, begin_life(p, PT_SPACE_VAR, low)));
+    (void)begin_life(p, PT_SPACE_VAR, low);
+    uint32_t name = name_life(p, PT_SPACE_HEAP, low, *lives_at(p, PT_SPACE_VAR, low));
     pt_blocks_add(&p->blocks, (struct pt_block){low, size, name});
     return name;
 }
@@ -324,6 +369,13 @@ void pt_places_name_object(struct pt_places *p, uint64_t address, const char *na
     snprintf(text, sizeof text, "%.80s#%u", name, *count);
     made.name = *count == 1 ? plain : intern(p, PT_SPACE_OTHER, text);
     pt_cells_add(&p->cells, made);
+}
+
+bool pt_places_is_named(const struct pt_places *p, uint64_t address)
+{
+    struct pt_placed placed;
+    uint64_t low;
+    return ask(p, address, false, &placed, &low);
 }
 
 struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_space space)

@@ -169,5 +169,7 @@ bool rec_make(struct rec_maker *r, struct rec_log *log, struct pt_event *ret_eve
     *ret_bad |= !taken;
     if (taken && full && d->queue_count)
         remember(r, log, &d->queue[d->queue_count - 1]);
+    else if (taken && from->kind == PT_KIND_FREED) /* of no event: where it stands does not matter */
+        note_place(log, from, 0, 0);
     return taken && ret_event->op != PT_OP_COUNT;
 }

@@ -89,13 +89,13 @@ bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret
 /* Memory that one thread after the other has for itself (recording_private.c). */
 struct rec_private {
     bool begun, found;
-    bool alone;              /* so far there is one thread, and no other was started */
-    bool foreign;            /* there is one that nobody has started: then the first was never known to be alone */
-    uint32_t first;          /* log of the first event */
-    uint64_t noted;          /* events so far: stamps may be equal */
+    bool alone;             /* so far there is one thread, and no other was started */
+    bool foreign;           /* there is one that nobody has started: then the first was never known to be alone */
+    uint32_t first;         /* log of the first event */
+    uint64_t noted;         /* events so far: stamps may be equal */
     struct pt_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
-    struct pt_map64 log_of;  /* by the thread's number */
-    struct pt_map64 forked;  /* numbers of threads */
+    struct pt_map64 log_of; /* by the thread's number */
+    struct pt_map64 forked; /* numbers of threads */
     struct rec_private_thread {
         bool forked;
         uint16_t joined_by; /* 0: nobody yet */
@@ -159,9 +159,9 @@ struct recording {
     struct rec_initials initials;
     struct rec_private private;
     struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
-    bool notes;              /* private is told of each event that is given */
-    const uint8_t *file;     /* its bytes */
-    size_t len, taken;       /* how many there are; chunks up to here were taken */
+    bool notes;             /* private is told of each event that is given */
+    const uint8_t *file;    /* its bytes */
+    size_t len, taken;      /* how many there are; chunks up to here were taken */
     void *mapped;
     size_t mapped_len;
     void *live; /* the buffers of a program that was killed */
