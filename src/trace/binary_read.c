@@ -1,8 +1,8 @@
 /*
- * Reading the binary form (binary.h). A block is checked, decompressed and widened to columns as a whole, and its rows
- * are checked against the rules of their operations in one loop without branches, which would be mispredicted at every
- * other row. Where all obey, events are put together without a further look. Otherwise, and for the few operations and
- * kinds of value that ask for more, each event is checked by itself.
+ * Reading the binary form (binary.h). Blocks come as columns (binary_block.h), of files from a thread that works ahead.
+ * Their names are defined, and their rows are checked against the rules of their operations in one loop without
+ * branches, which would be mispredicted at every other row. Where all obey, events are put together without a further
+ * look. Otherwise, and for the few operations and kinds of value that ask for more, each event is checked by itself.
  *
  * Guarantee: a hostile file gives an error at the first event that breaks a rule, and all before it are delivered.
  * Memory: one block, stored and decoded, plus the names.
@@ -10,12 +10,12 @@
 #include "trace/binary.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-#include <zstd.h>
+#include <sys/stat.h>
 
+#include "trace/ahead.h"
+#include "trace/binary_block.h"
 #include "trace/oprule.h"
 
 const uint8_t pt_binary_magic[] = {0x89, 'P', 'T', 'T', 'R', 'A', 'C', '\n'};
@@ -45,24 +45,20 @@ struct tag_rule {
     uint64_t no_value; /* all bits: the value is 0 */
 };
 
-struct block_header {
-    bool is_end;
-    uint32_t events, raw_len, stored_len;
-    uint64_t events_before, checksum;
-};
-
 struct reader {
     const char *label;
     struct pt_names *names;
     bool header_read;
-    bool seen_event;  /* anything but init and clock */
-    bool ended;       /* the end marker was read */
-    uint64_t records; /* events in the blocks before the present one */
-    uint64_t blocks;
-    uint64_t block_offset; /* of the present block in the file */
-    uint32_t row;          /* next event of the present block */
-    size_t clock_at;       /* its first clock entry */
-    struct pt_columns *columns;
+    bool seen_event;                     /* anything but init and clock */
+    bool ended;                          /* the end marker was read */
+    uint64_t records;                    /* events in the blocks before the present one */
+    struct pt_binary_block *block, *own; /* the present one; and that of who takes them by himself */
+    struct pt_block_taker taker;
+    struct pt_ahead *ahead; /* NULL: nobody works ahead */
+    struct pt_binary_block *pieces[PT_AHEAD_PIECES];
+    uint32_t row;                           /* next event of the present block */
+    size_t clock_at;                        /* its first clock entry */
+    struct pt_columns *columns;             /* the present block's */
     struct id_map maps[PT_SPACE_COUNT + 1]; /* the last one knows "none" only */
     struct op_rule rules[PT_TAG_OP_MASK + 1];
     struct tag_rule tags[UINT8_MAX + 1];
@@ -73,17 +69,9 @@ struct reader {
         ROWS_SHORT
     } rows; /* of the present block: unchecked; all others obey their rules; and
                none has a time, an order, bytes, a stack or a clock */
-    uint8_t *raw;
-    size_t raw_cap;
-    ZSTD_DCtx *zstd;
     struct pt_clock_entry *clock;
     size_t clock_cap;
 };
-
-uint64_t pt_block_checksum(const void *header, const void *stored, size_t len)
-{
-    return XXH3_64bits_withSeed(stored, len, XXH3_64bits(header, PT_BLOCK_CHECKED_LEN));
-}
 
 static void *open_binary(const struct pt_source *source)
 {
@@ -96,9 +84,10 @@ static void *open_binary(const struct pt_source *source)
     struct reader *reader = pt_xcalloc(1, sizeof *reader);
     reader->label = source->label;
     reader->names = source->names;
-    reader->columns = pt_columns_new();
-    reader->zstd = ZSTD_createDCtx();
-    assert(reader->zstd); /* else out of memory */
+    reader->block = reader->own = pt_binary_block_new();
+    reader->columns = reader->own->columns;
+    reader->taker = (struct pt_block_taker){.label = source->label, .zstd = ZSTD_createDCtx()};
+    assert(reader->taker.zstd); /* else out of memory */
     for (int i = 0; i <= PT_SPACE_COUNT; i++) {
         struct id_map *map = &reader->maps[i];
         PT_PUSH(map->ids, map->len, map->cap, PT_NONE);
@@ -123,32 +112,20 @@ static void release(void *state)
     struct reader *reader = state;
     for (int i = 0; i <= PT_SPACE_COUNT; i++)
         free(reader->maps[i].ids);
-    pt_columns_free(reader->columns);
-    ZSTD_freeDCtx(reader->zstd);
-    free(reader->raw);
+    pt_ahead_stop(reader->ahead);
+    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+        pt_binary_block_free(reader->pieces[i]);
+    pt_binary_block_free(reader->own);
+    ZSTD_freeDCtx(reader->taker.zstd);
     free(reader->clock);
     free(reader);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t n;
-    memcpy(&n, p, sizeof n);
-    return le32toh(n);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t n;
-    memcpy(&n, p, sizeof n);
-    return le64toh(n);
 }
 
 /* The end of the intact part. */
 static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu records: %s",
-              (unsigned long long)reader->block_offset, (unsigned long long)reader->records, why);
+              (unsigned long long)reader->block->offset, (unsigned long long)reader->records, why);
     return PT_READ_TORN;
 }
 
@@ -156,7 +133,7 @@ static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *
 static enum pt_read hostile(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the block at byte %llu is malformed: %s",
-              (unsigned long long)reader->block_offset, why);
+              (unsigned long long)reader->block->offset, why);
     return PT_READ_ERROR;
 }
 
@@ -166,28 +143,14 @@ static enum pt_read bad_event(struct reader *reader, const char *why, struct pt_
     return PT_READ_ERROR;
 }
 
-/* Makes `need` bytes available, or as many as there are. */
-static bool want(struct reader *reader, struct pt_input *input, size_t need, struct pt_err *err)
-{
-    while (pt_input_left(input) < need && !input->eof)
-        if (pt_input_fill(input, reader->label, err) != PT_OK)
-            return false;
-    return true;
-}
-
-static const uint8_t *input_at(const struct pt_input *input)
-{
-    return (const uint8_t *)input->buf + input->pos;
-}
-
 static enum pt_read read_file_header(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
-    if (!want(reader, input, PT_BINARY_HEADER_LEN, err))
+    if (!pt_block_want(input, PT_BINARY_HEADER_LEN, reader->label, err))
         return PT_READ_ERROR;
     if (pt_input_left(input) < PT_BINARY_HEADER_LEN)
         return torn(reader, "the file header is incomplete", err);
-    uint32_t version = get32(input_at(input) + 8);
-    if (version != PT_BINARY_VERSION || get32(input_at(input) + 12) != 0) {
+    uint32_t version = pt_block_get32(pt_block_at(input) + 8);
+    if (version != PT_BINARY_VERSION || pt_block_get32(pt_block_at(input) + 12) != 0) {
         pt_err_at(err, PT_EINPUT, reader->label, 0, 0,
                   "the binary trace has version %u, and this program reads version %d", version, PT_BINARY_VERSION);
         return PT_READ_ERROR;
@@ -197,31 +160,12 @@ static enum pt_read read_file_header(struct reader *reader, struct pt_input *inp
     return PT_READ_EVENT;
 }
 
-static struct block_header parse_header(const uint8_t *p)
+/* Defines the names at the head of the block's payload. */
+static enum pt_read read_names(struct reader *reader, struct pt_err *err)
 {
-    return (struct block_header){
-        .is_end = memcmp(p, pt_block_end_magic, PT_BLOCK_MAGIC_LEN) == 0,
-        .events = get32(p + 4),
-        .raw_len = get32(p + 8),
-        .stored_len = get32(p + 12),
-        .events_before = get64(p + 16),
-        .checksum = get64(p + 24),
-    };
-}
-
-/* The lengths are believed only within these limits, even before the checksum can be known. */
-static bool is_plausible(const uint8_t *p, const struct block_header *header)
-{
-    return (header->is_end || memcmp(p, pt_block_magic, PT_BLOCK_MAGIC_LEN) == 0) &&
-           header->stored_len <= PT_BLOCK_BYTES;
-}
-
-/* Defines the names at the head of a payload; *ret_len is what they take. */
-static enum pt_read read_names(struct reader *reader, const struct block_header *header, size_t *ret_len,
-                               struct pt_err *err)
-{
-    const uint8_t *p = reader->raw, *end = p + header->raw_len;
-    uint32_t count = get32(p), len = get32(p + 4);
+    const struct pt_block_header *header = &reader->block->header;
+    const uint8_t *p = reader->block->raw, *end = p + header->raw_len;
+    uint32_t count = pt_block_get32(p), len = pt_block_get32(p + 4);
     p += PT_NAMES_HEADER_LEN;
     if (len > (size_t)(end - p))
         return hostile(reader, "it is too short for its names", err);
@@ -232,7 +176,7 @@ static enum pt_read read_names(struct reader *reader, const struct block_header 
         if (end - p < PT_NAME_HEADER_LEN)
             return hostile(reader, "a name is cut off", err);
         unsigned space = p[0];
-        size_t name_len = get32(p + 1), at;
+        size_t name_len = pt_block_get32(p + 1), at;
         p += PT_NAME_HEADER_LEN;
         if (space >= PT_SPACE_COUNT || name_len > (size_t)(end - p) || name_len > PT_LINE_MAX)
             return hostile(reader, "a name has an impossible space or length", err);
@@ -246,7 +190,6 @@ static enum pt_read read_names(struct reader *reader, const struct block_header 
     }
     if (p != end)
         return hostile(reader, "its names are longer than they say", err);
-    *ret_len = PT_NAMES_HEADER_LEN + len;
     return PT_READ_EVENT;
 }
 
@@ -306,26 +249,13 @@ static void check_rows(struct reader *reader)
     reader->rows = bad || !check_more(reader) ? ROWS_ANY : more ? ROWS_GOOD : ROWS_SHORT;
 }
 
-/* The payload, whose checksum is good, to names and columns. */
-static enum pt_read decode(struct reader *reader, const struct block_header *header, const uint8_t *stored,
-                           struct pt_err *err)
+/* The present block, whose checksum is good: its names, and whether its rows can be believed. */
+static enum pt_read open_block(struct reader *reader, struct pt_err *err)
 {
-    if (header->raw_len < PT_NAMES_HEADER_LEN || header->raw_len > PT_BLOCK_BYTES || header->events == 0 ||
-        header->events > PT_BLOCK_EVENTS)
-        return hostile(reader, "its size is beyond the limits", err);
-    PT_GROW(reader->raw, reader->raw_cap, header->raw_len);
-    if (header->stored_len == header->raw_len) {
-        memcpy(reader->raw, stored, header->raw_len);
-    } else {
-        size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw, header->raw_len, stored, header->stored_len);
-        if (ZSTD_isError(got) || got != header->raw_len)
-            return hostile(reader, "it cannot be decompressed", err);
-    }
-    size_t names_len;
-    enum pt_read got = read_names(reader, header, &names_len, err);
+    enum pt_read got = read_names(reader, err);
     if (got != PT_READ_EVENT)
         return got;
-    if (!pt_columns_decode(reader->columns, header->events, reader->raw + names_len, header->raw_len - names_len))
+    if (!reader->block->columns_good)
         return hostile(reader, "its columns are inconsistent", err);
     check_rows(reader);
     reader->row = 0;
@@ -333,54 +263,57 @@ static enum pt_read decode(struct reader *reader, const struct block_header *hea
     return PT_READ_EVENT;
 }
 
-static enum pt_read read_end(struct reader *reader, struct pt_input *input, const struct block_header *header,
-                             struct pt_err *err)
+/* Of a file that is not at hand already another thread takes the blocks, from the second one on. */
+static void start_ahead(struct reader *reader, const struct pt_input *input)
 {
-    if (header->events || header->raw_len || header->stored_len)
-        return hostile(reader, "the end marker is not empty", err);
-    input->pos += PT_BLOCK_HEADER_LEN;
-    reader->block_offset += PT_BLOCK_HEADER_LEN;
-    if (!want(reader, input, 1, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input))
-        return torn(reader, "bytes follow the end marker", err);
-    return PT_READ_END;
+    struct stat st;
+    if (reader->pieces[0] || !reader->own->header.events || input->fd < 0 || fstat(input->fd, &st) != 0 ||
+        !S_ISREG(st.st_mode) || input->offset + input->end >= (uint64_t)st.st_size)
+        return;
+    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+        reader->pieces[i] = pt_binary_block_new();
+    reader->ahead = pt_ahead_start(pt_block_take, &reader->taker, (void **)reader->pieces);
+}
+
+static void next_block(struct reader *reader)
+{
+    if (reader->ahead) {
+        reader->block = pt_ahead_next(reader->ahead);
+    } else {
+        reader->block = reader->own;
+        (void)pt_block_take(&reader->taker, reader->own);
+    }
+    reader->columns = reader->block->columns;
+    reader->records = reader->block->before;
 }
 
 /* The next block into the columns; PT_READ_END at the end marker. */
 static enum pt_read read_block(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
-    reader->records += reader->columns->len;
-    reader->columns->len = reader->row = 0;
-    reader->block_offset = input->offset + input->pos;
+    reader->row = 0;
     if (!reader->header_read) {
         enum pt_read got = read_file_header(reader, input, err);
         if (got != PT_READ_EVENT)
             return got;
-        reader->block_offset += PT_BINARY_HEADER_LEN;
+        reader->taker.input = input;
     }
-    if (!want(reader, input, PT_BLOCK_HEADER_LEN, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input) < PT_BLOCK_HEADER_LEN)
-        return torn(reader, pt_input_left(input) ? "a block is incomplete" : "the end marker is missing", err);
-    struct block_header header = parse_header(input_at(input));
-    if (!is_plausible(input_at(input), &header))
-        return torn(reader, "what stands there is no block", err);
-    size_t len = PT_BLOCK_HEADER_LEN + header.stored_len;
-    if (!want(reader, input, len, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input) < len)
-        return torn(reader, "a block is incomplete", err);
-    const uint8_t *p = input_at(input), *stored = p + PT_BLOCK_HEADER_LEN;
-    if (pt_block_checksum(p, stored, header.stored_len) != header.checksum)
-        return torn(reader, "a block is damaged (its checksum differs)", err);
-    if (header.events_before != reader->records)
-        return torn(reader, "a block is missing or out of place", err);
-    if (header.is_end)
-        return read_end(reader, input, &header, err);
-    enum pt_read got = decode(reader, &header, stored, err);
-    input->pos += len;
-    return got;
+    start_ahead(reader, input);
+    next_block(reader);
+    const struct pt_binary_block *block = reader->block;
+    switch (block->found) {
+    case PT_BLOCK_GOOD:
+        return open_block(reader, err);
+    case PT_BLOCK_END:
+        return PT_READ_END;
+    case PT_BLOCK_TORN:
+        return torn(reader, block->why, err);
+    case PT_BLOCK_HOSTILE:
+        return hostile(reader, block->why, err);
+    case PT_BLOCK_FAILED:
+        break;
+    }
+    *err = block->err;
+    return PT_READ_ERROR;
 }
 
 /* Values other than integers; false when the bits are no value of the kind. */
@@ -565,13 +498,13 @@ static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t
 static bool has_next(void *state, struct pt_input *input)
 {
     const struct reader *reader = state;
-    if (reader->row < reader->columns->len || input->eof)
+    if (reader->row < reader->columns->len || reader->ahead || input->eof)
         return true;
     size_t skip = reader->header_read ? 0 : PT_BINARY_HEADER_LEN, left = pt_input_left(input);
     if (left < skip + PT_BLOCK_HEADER_LEN)
         return false;
-    struct block_header header = parse_header(input_at(input) + skip);
-    if (!is_plausible(input_at(input) + skip, &header))
+    struct pt_block_header header = pt_block_parse(pt_block_at(input) + skip);
+    if (!pt_block_is_plausible(pt_block_at(input) + skip, &header))
         return true;
     /* The end marker is followed by the end of the input, which takes one more read to see. */
     return left >= skip + PT_BLOCK_HEADER_LEN + header.stored_len + header.is_end;

@@ -55,6 +55,9 @@ struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64
  * until the next call. */
 const struct pt_cell *pt_places_known(struct pt_places *places, uint64_t address);
 uint32_t pt_places_known_object(struct pt_places *places, uint64_t address, enum pt_space space);
+/* There will be an access of it; and, some time after that was said: there soon will be. */
+void pt_places_expect(const struct pt_places *places, uint64_t address);
+void pt_places_expect_soon(const struct pt_places *places, uint64_t address);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */
 uint32_t pt_places_object(struct pt_places *places, uint64_t address, enum pt_space space);
 /* The object of PT_SPACE_OTHER that begins its life there is called so, with `#2` and so on if others were before. One

@@ -53,27 +53,31 @@ static struct rec_known_place *place_slot(struct rec_maker *r, const struct rec_
     return &r->places[pt_mix64((uint64_t)event->site << 32 | event->stack) % REC_PLACES];
 }
 
-static void note_place(const struct rec_log *log, const struct rec_event *from, uint32_t loc, uint32_t stack)
+/* Where the events of this shape stood last. */
+static struct rec_shape_place *shape_place(struct rec_maker *r, const struct rec_merged *item)
 {
-    struct rec_known *shape = &log->shapes[log->last];
-    shape->placed = true;
-    shape->calls = from->stack;
-    shape->loc = loc;
-    shape->stack = stack;
+    struct rec_made *made = &r->logs[item->log];
+    PT_ROOM(made->shapes, made->shape_cap, item->event.shape);
+    return &made->shapes[item->event.shape];
 }
 
-/* Of the log's event: of most, its shape knows it. */
-static bool is_placed(struct rec_maker *r, const struct rec_log *log)
+static void note_place(struct rec_maker *r, const struct rec_merged *item, uint32_t loc, uint32_t stack)
 {
-    const struct rec_event *from = &log->event;
-    const struct rec_known *shape = &log->shapes[log->last];
-    if (shape->placed && shape->calls == from->stack)
-        return true;
+    *shape_place(r, item) = (struct rec_shape_place){item->piece + 1, item->event.stack, loc, stack};
+}
+
+/* The place and the stack: of most events, their shape knows it. NULL: the decoder is to be asked. */
+static const struct rec_shape_place *find_place(struct rec_maker *r, const struct rec_merged *item)
+{
+    const struct rec_event *from = &item->event;
+    const struct rec_shape_place *shape = shape_place(r, item);
+    if (shape->piece == item->piece + 1 && shape->calls == from->stack)
+        return shape;
     const struct rec_known_place *place = place_slot(r, from);
     if (!place->known || place->site != from->site || place->calls != from->stack)
-        return false;
-    note_place(log, from, place->loc, place->stack);
-    return true;
+        return NULL;
+    note_place(r, item, place->loc, place->stack);
+    return shape;
 }
 
 static struct pt_value value_of(struct rec_maker *r, const struct pt_cell *cell, uint64_t bits)
@@ -88,10 +92,10 @@ static struct pt_value value_of(struct rec_maker *r, const struct pt_cell *cell,
 
 /* An access: most are of one variable, of all of it. Others go into the decoder's queue. False: the decoder is to be
  * asked. */
-static bool take_access(struct rec_maker *r, const struct rec_log *log, struct pt_event *ret_event)
+static bool take_access(struct rec_maker *r, const struct rec_merged *item, const struct rec_shape_place *place,
+                        struct pt_event *ret_event)
 {
-    const struct rec_event *from = &log->event;
-    const struct rec_known *shape = &log->shapes[log->last];
+    const struct rec_event *from = &item->event;
     struct pt_channel_reader *d = r->decoder;
     uint64_t end = from->address + from->size;
     unsigned order = (unsigned)from->marks >> PT_MARK_ORDER;
@@ -99,10 +103,10 @@ static bool take_access(struct rec_maker *r, const struct rec_log *log, struct p
     if (order >= PT_MEMORY_COUNT || !from->size || from->size > CHAN_LARGEST_ACCESS || end < from->address)
         return false;
     *ret_event = (struct pt_event){.op = (uint8_t)(stores ? PT_OP_WRITE : pt_kind_op(from->kind)),
-                                   .thread = log->name,
+                                   .thread = r->logs[item->log].name - 1,
                                    .object = PT_NONE,
-                                   .loc = shape->loc,
-                                   .stack = shape->stack,
+                                   .loc = place->loc,
+                                   .stack = place->stack,
                                    .order = (uint8_t)order};
     const struct pt_cell *cell = pt_places_known(d->places, from->address);
     if (cell && cell->low == from->address && cell->size == from->size && from->size <= sizeof from->value) {
@@ -119,15 +123,16 @@ static bool take_access(struct rec_maker *r, const struct rec_log *log, struct p
 
 /* An operation on a lock that was met before, or memory that begins or ends: their events, which may be several, go
  * into the decoder's queue. */
-static bool take_other(struct rec_maker *r, const struct rec_log *log, enum pt_object_by by)
+static bool take_other(struct rec_maker *r, const struct rec_merged *item, const struct rec_shape_place *place,
+                       uint32_t thread)
 {
-    const struct rec_event *from = &log->event;
-    const struct rec_known *shape = &log->shapes[log->last];
+    const struct rec_event *from = &item->event;
+    enum pt_object_by by = pt_kind_by(from->kind);
     struct pt_event event = {.op = (uint8_t)pt_kind_op(from->kind),
-                             .thread = log->name,
+                             .thread = r->logs[item->log].name - 1,
                              .object = PT_NONE,
-                             .loc = shape->loc,
-                             .stack = shape->stack};
+                             .loc = place->loc,
+                             .stack = place->stack};
     if (from->marks)
         return false;
     if (by == PT_BY_EXTENT && from->value && from->address + from->value > from->address) {
@@ -139,37 +144,45 @@ static bool take_other(struct rec_maker *r, const struct rec_log *log, enum pt_o
     event.object = pt_places_known_object(r->decoder->places, from->address, PT_SPACE_LOCK);
     if (event.object == PT_NONE)
         return false;
-    chan_take_lock(r->decoder, event, log->thread, false);
+    chan_take_lock(r->decoder, event, thread, false);
     return true;
 }
 
-/* The decoder has made this of the log's event. */
-static void remember(struct rec_maker *r, struct rec_log *log, const struct pt_event *made)
+/* The decoder has made this of the event. */
+static void remember(struct rec_maker *r, const struct rec_merged *item, const struct pt_event *made)
 {
-    const struct rec_event *from = &log->event;
-    log->name = made->thread;
-    note_place(log, from, made->loc, made->stack);
+    const struct rec_event *from = &item->event;
+    r->logs[item->log].name = made->thread + 1;
+    note_place(r, item, made->loc, made->stack);
     *place_slot(r, from) = (struct rec_known_place){from->site, from->stack, made->loc, made->stack, true};
 }
 
-bool rec_make(struct rec_maker *r, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad)
+bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t thread, struct pt_event *ret_event,
+              bool *ret_bad)
 {
-    const struct rec_event *from = &log->event;
+    const struct rec_event *from = &item->event;
     struct pt_channel_reader *d = r->decoder;
     enum pt_object_by by = pt_kind_by(from->kind);
     bool full = by == PT_BY_MEMORY || by == PT_BY_EXTENT || by == PT_BY_ADDRESS;
-    if (full && log->name != PT_NONE && is_placed(r, log)) {
-        if (by == PT_BY_MEMORY && take_access(r, log, ret_event))
-            return ret_event->object != PT_NONE;
-        if (by != PT_BY_MEMORY && take_other(r, log, by))
-            return false;
-    }
-    put_record(r, log->thread, from);
+    PT_ROOM(r->logs, r->log_cap, item->log);
+    const struct rec_shape_place *place = full && r->logs[item->log].name ? find_place(r, item) : NULL;
+    if (place && by == PT_BY_MEMORY && take_access(r, item, place, ret_event))
+        return ret_event->object != PT_NONE;
+    if (place && by != PT_BY_MEMORY && take_other(r, item, place, thread))
+        return false;
+    put_record(r, thread, from);
     bool taken = chan_take_event(d, 0, ret_event);
     *ret_bad |= !taken;
     if (taken && full && d->queue_count)
-        remember(r, log, &d->queue[d->queue_count - 1]);
+        remember(r, item, &d->queue[d->queue_count - 1]);
     else if (taken && from->kind == PT_KIND_FREED) /* of no event: where it stands does not matter */
-        note_place(log, from, 0, 0);
+        note_place(r, item, 0, 0);
     return taken && ret_event->op != PT_OP_COUNT;
+}
+
+void rec_maker_release(struct rec_maker *r)
+{
+    for (size_t i = 0; i < r->log_cap; i++)
+        free(r->logs[i].shapes);
+    free(r->logs);
 }
