@@ -54,4 +54,23 @@ static inline uint32_t pt_cells_var(struct pt_cells *cells, uint64_t address)
     return cell && address - cells->items[cell - 1].low < cells->items[cell - 1].size ? cell - 1 : PT_NONE;
 }
 
+/* Memory is far away. There will be an access of it; and, some time after that was said: there soon will be. */
+static inline const struct pt_granule *pt_cells_expect(const struct pt_cells *cells, uint64_t address)
+{
+    const struct pt_page *near = &cells->pages.near[(address >> PT_PAGE_BITS) % PT_PAGES_NEAR];
+    const struct pt_granule *page = near->granules, *at = page ? &page[(address >> 3) % PT_PAGE_GRANULES] : NULL;
+    __builtin_prefetch(at);
+    return at;
+}
+
+static inline void pt_cells_expect_soon(const struct pt_cells *cells, uint64_t address)
+{
+    const struct pt_granule *at = pt_cells_expect(cells, address);
+    uint32_t cell = at ? at->vars : 0;
+    if (cell & PT_GRANULE_FINE)
+        cell = cells->fines[cell & ~PT_GRANULE_FINE].cells[address & 7];
+    if (cell)
+        __builtin_prefetch(&cells->items[cell - 1]);
+}
+
 #endif

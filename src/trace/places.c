@@ -267,35 +267,9 @@ static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, b
     return pt_cells_add(&p->cells, cell);
 }
 
-const struct pt_cell *pt_places_known(struct pt_places *p, uint64_t address)
+struct pt_cells *pt_places_cells(struct pt_places *p)
 {
-    uint32_t cell = pt_cells_var(&p->cells, address);
-    return cell == PT_NONE ? NULL : &p->cells.items[cell];
-}
-
-void pt_places_expect(const struct pt_places *p, uint64_t address)
-{
-    const struct pt_page *near = &p->cells.pages.near[(address >> PT_PAGE_BITS) % PT_PAGES_NEAR];
-    const struct pt_granule *page = near->granules;
-    if (page)
-        __builtin_prefetch(&page[(address >> 3) % PT_PAGE_GRANULES]);
-}
-
-void pt_places_expect_soon(const struct pt_places *p, uint64_t address)
-{
-    const struct pt_page *near = &p->cells.pages.near[(address >> PT_PAGE_BITS) % PT_PAGES_NEAR];
-    const struct pt_granule *page = near->granules;
-    uint32_t cell = page ? page[(address >> 3) % PT_PAGE_GRANULES].vars : 0;
-    if (cell & PT_GRANULE_FINE)
-        cell = p->cells.fines[cell & ~PT_GRANULE_FINE].cells[address & 7];
-    if (cell)
-        __builtin_prefetch(&p->cells.items[cell - 1]);
-}
-
-uint32_t pt_places_known_object(struct pt_places *p, uint64_t address, enum pt_space space)
-{
-    uint32_t cell = pt_cells_object(&p->cells, address, space);
-    return cell == PT_NONE ? PT_NONE : p->cells.items[cell].name;
+    return &p->cells;
 }
 
 struct pt_cell pt_places_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)

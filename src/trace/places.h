@@ -51,13 +51,8 @@ void pt_places_add_module(struct pt_places *places, const char *file, uint64_t b
 const char *pt_places_module(const struct pt_places *places, uint64_t base);
 /* The cell that holds `address`, made if need be for an access that goes up to `end`. */
 struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64_t end, bool block);
-/* The cell of a variable that holds it, and the name of an object there, as far as there are any: NULL, PT_NONE. Good
- * until the next call. */
-const struct pt_cell *pt_places_known(struct pt_places *places, uint64_t address);
-uint32_t pt_places_known_object(struct pt_places *places, uint64_t address, enum pt_space space);
-/* There will be an access of it; and, some time after that was said: there soon will be. */
-void pt_places_expect(const struct pt_places *places, uint64_t address);
-void pt_places_expect_soon(const struct pt_places *places, uint64_t address);
+/* The cells, for who looks for those that are there; to be changed by nobody else. */
+struct pt_cells *pt_places_cells(struct pt_places *places);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */
 uint32_t pt_places_object(struct pt_places *places, uint64_t address, enum pt_space space);
 /* The object of PT_SPACE_OTHER that begins its life there is called so, with `#2` and so on if others were before. One

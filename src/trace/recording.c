@@ -26,6 +26,7 @@ static void *open_recording(const struct pt_source *source)
     struct recording *r = pt_xcalloc(1, sizeof *r);
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
     r->maker.decoder = r->decoder;
+    r->maker.cells = pt_places_cells(r->decoder->places);
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
     pt_pages_begin(&r->memory, sizeof(uint64_t));
@@ -360,14 +361,13 @@ static bool next_batch(struct recording *r)
     return r->batch->count;
 }
 
-/* Memory is far away: what will be looked at soon is asked for now. */
-static void look_forward(const struct recording *r, const struct rec_batch *batch)
+static inline void look_forward(const struct recording *r, const struct rec_batch *batch)
 {
     enum { FAR = 16, NEAR = 8 };
-    if (batch->next + FAR < batch->count)
-        pt_places_expect(r->decoder->places, batch->items[batch->next + FAR].event.address);
-    if (batch->next + NEAR < batch->count)
-        pt_places_expect_soon(r->decoder->places, batch->items[batch->next + NEAR].event.address);
+    if (batch->next + FAR < batch->count) {
+        pt_cells_expect(r->maker.cells, batch->items[batch->next + FAR].event.address);
+        pt_cells_expect_soon(r->maker.cells, batch->items[batch->next + NEAR].event.address);
+    }
 }
 
 /* The next event in the merged order; false: there is none, or none yet. */
@@ -383,6 +383,24 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
         if (rec_make(&r->maker, item, r->logs[item->log].thread, ret_event, &r->bad) || take_queued(r, ret_event))
             return true;
     }
+}
+
+/* Those of the present batch, each of which is one event, or none. */
+static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
+{
+    struct recording *r = ((struct pt_file_source *)source)->state;
+    struct rec_batch *batch = r->batch;
+    const struct pt_channel_reader *d = r->decoder;
+    uint32_t count = 0;
+    if (!batch || d->queue_count || d->init_next < d->init_count || (r->lost && !r->lost_said))
+        return 0;
+    while (count < most && batch->next < batch->count && !d->queue_count) {
+        look_forward(r, batch);
+        const struct rec_merged *item = &batch->items[batch->next++];
+        if (rec_make(&r->maker, item, r->logs[item->log].thread, &events[count], &r->bad))
+            events[count++].line = ++r->records;
+    }
+    return count;
 }
 
 static enum pt_read say_end(struct recording *r, struct pt_source *source, struct pt_err *err)
@@ -434,6 +452,7 @@ const struct pt_format pt_format_recording = {
     .magic_len = sizeof magic,
     .open = open_recording,
     .next = next,
+    .some = some,
     .has_next = has_next,
     .release = release_recording,
 };

@@ -57,7 +57,8 @@ static struct rec_known_place *place_slot(struct rec_maker *r, const struct rec_
 static struct rec_shape_place *shape_place(struct rec_maker *r, const struct rec_merged *item)
 {
     struct rec_made *made = &r->logs[item->log];
-    PT_ROOM(made->shapes, made->shape_cap, item->event.shape);
+    if (item->event.shape >= made->shape_cap)
+        PT_ROOM(made->shapes, made->shape_cap, item->event.shape);
     return &made->shapes[item->event.shape];
 }
 
@@ -108,7 +109,8 @@ static bool take_access(struct rec_maker *r, const struct rec_merged *item, cons
                                    .loc = place->loc,
                                    .stack = place->stack,
                                    .order = (uint8_t)order};
-    const struct pt_cell *cell = pt_places_known(d->places, from->address);
+    uint32_t number = pt_cells_var(r->cells, from->address);
+    const struct pt_cell *cell = number == PT_NONE ? NULL : &r->cells->items[number];
     if (cell && cell->low == from->address && cell->size == from->size && from->size <= sizeof from->value) {
         ret_event->object = cell->name;
         ret_event->value = value_of(r, cell, from->value);
@@ -141,9 +143,10 @@ static bool take_other(struct rec_maker *r, const struct rec_merged *item, const
     }
     if (by != PT_BY_ADDRESS || pt_op_space(event.op) != PT_SPACE_LOCK)
         return false;
-    event.object = pt_places_known_object(r->decoder->places, from->address, PT_SPACE_LOCK);
-    if (event.object == PT_NONE)
+    uint32_t number = pt_cells_object(r->cells, from->address, PT_SPACE_LOCK);
+    if (number == PT_NONE)
         return false;
+    event.object = r->cells->items[number].name;
     chan_take_lock(r->decoder, event, thread, false);
     return true;
 }
@@ -164,7 +167,8 @@ bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t threa
     struct pt_channel_reader *d = r->decoder;
     enum pt_object_by by = pt_kind_by(from->kind);
     bool full = by == PT_BY_MEMORY || by == PT_BY_EXTENT || by == PT_BY_ADDRESS;
-    PT_ROOM(r->logs, r->log_cap, item->log);
+    if (item->log >= r->log_cap)
+        PT_ROOM(r->logs, r->log_cap, item->log);
     const struct rec_shape_place *place = full && r->logs[item->log].name ? find_place(r, item) : NULL;
     if (place && by == PT_BY_MEMORY && take_access(r, item, place, ret_event))
         return ret_event->object != PT_NONE;

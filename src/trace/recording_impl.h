@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "core/recording.h"
 #include "trace/ahead.h"
+#include "trace/cells.h"
 #include "trace/format.h"
 #include "trace/pages.h"
 
@@ -90,6 +91,7 @@ struct rec_known_place {
 };
 struct rec_maker {
     struct pt_channel_reader *decoder;
+    struct pt_cells *cells; /* the decoder's */
     struct rec_made {
         uint32_t name; /* of the thread, plus 1; 0: not known yet */
         struct rec_shape_place {
