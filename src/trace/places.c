@@ -364,11 +364,14 @@ void pt_places_name_object(struct pt_places *p, uint64_t address, const char *na
     pt_cells_add(&p->cells, made);
 }
 
-bool pt_places_is_named(const struct pt_places *p, uint64_t address)
+bool pt_places_variable(struct pt_places *p, uint64_t address, struct pt_cell *ret_cell)
 {
     struct pt_placed placed;
     uint64_t low;
-    return ask(p, address, false, &placed, &low);
+    if (!ask(p, address, false, &placed, &low))
+        return false;
+    *ret_cell = pt_places_cell(p, address, address + 1, false);
+    return true;
 }
 
 struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_space space)

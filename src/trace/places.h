@@ -61,8 +61,8 @@ void pt_places_name_object(struct pt_places *places, uint64_t address, const cha
 /* The variable, lock or other object there, for somebody who only asks: no new life begins. Memory of which nothing is
  * known is one byte. */
 struct pt_cell pt_places_look(struct pt_places *places, uint64_t address, enum pt_space space);
-/* Whether debug information knows a variable there. */
-bool pt_places_is_named(const struct pt_places *places, uint64_t address);
+/* The cell of a variable that debug information knows there; false: it knows none. */
+bool pt_places_variable(struct pt_places *places, uint64_t address, struct pt_cell *ret_cell);
 void pt_places_forget(struct pt_places *places, uint64_t low, uint64_t high);
 /* A block of memory begins: its name in PT_SPACE_HEAP. What was known of the memory is forgotten. */
 uint32_t pt_places_begin_block(struct pt_places *places, uint64_t low, uint64_t size);

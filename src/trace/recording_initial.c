@@ -76,11 +76,11 @@ static void give(const struct rec_initials *r, struct pt_channel_reader *d, uint
 {
     uint64_t end = r->items[at].address + 8;
     for (uint64_t address = end - 8; address < end;) {
-        if (!pt_places_is_named(d->places, address)) {
+        struct pt_cell cell;
+        if (!pt_places_variable(d->places, address, &cell)) {
             address++;
             continue;
         }
-        struct pt_cell cell = pt_places_look(d->places, address, PT_SPACE_VAR);
         uint64_t next = cell.low + cell.size;
         uint32_t first = cell.low == address ? at : find(r, cell.low & ~UINT64_C(7));
         /* of one that begins before: as soon as the last of its granules is there */
