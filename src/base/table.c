@@ -4,6 +4,7 @@
  */
 #include "base/table.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void pt_strtab_release(struct pt_strtab *tab)
     pt_arena_release(&tab->arena);
     free(tab->entries);
     free(tab->slots);
+    free(tab->deferred);
     *tab = (struct pt_strtab){0};
 }
 
@@ -44,42 +46,108 @@ static uint32_t *find_slot(const struct pt_strtab *tab, const char *text, size_t
     }
 }
 
+/* Twice as many slots. */
 static void rehash(struct pt_strtab *tab)
 {
-    free(tab->slots);
-    tab->slot_mask = tab->slot_mask * 2 + 1;
+    uint32_t *old = tab->slots, old_mask = tab->slot_mask;
+    tab->slot_mask = old_mask * 2 + 1;
     tab->slots = pt_xcalloc((size_t)tab->slot_mask + 1, sizeof *tab->slots);
-    for (uint32_t id = 0; id < tab->count; id++) {
-        uint32_t i = tab->entries[id].hash & tab->slot_mask;
+    for (uint32_t at = 0; at <= old_mask; at++) {
+        if (!old[at])
+            continue;
+        uint32_t i = tab->entries[old[at] - 1].hash & tab->slot_mask;
         while (tab->slots[i])
             i = (i + 1) & tab->slot_mask;
-        tab->slots[i] = id + 1;
+        tab->slots[i] = old[at];
+    }
+    free(old);
+}
+
+static void fill_slot(struct pt_strtab *tab, uint32_t *slot, uint32_t id)
+{
+    *slot = id + 1;
+    if (tab->count - tab->deferred_count > tab->slot_mask / 2)
+        rehash(tab);
+}
+
+static bool is_like_deferred(const char *text, size_t len)
+{
+    return len >= sizeof PT_DEFERRED - 1 && memcmp(text, PT_DEFERRED, sizeof PT_DEFERRED - 1) == 0;
+}
+
+const struct pt_strtab_entry *pt_strtab_make(const struct pt_strtab *tab, uint32_t id)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct pt_strtab *all = (struct pt_strtab *)tab; /* nobody can tell that it was not there before */
+    struct pt_strtab_entry *e = &all->entries[id];
+    char text[PT_DEFERRED_MOST];
+    pthread_mutex_lock(&lock);
+    uint64_t recipe = (uint64_t)e->hash << 32 | e->len;
+    bool made = e->text != NULL;
+    pthread_mutex_unlock(&lock);
+    if (made)
+        return e;
+    size_t len = tab->make(tab, recipe, text); /* may ask for other texts */
+    pthread_mutex_lock(&lock);
+    if (!e->text) {
+        const char *copy = pt_arena_strndup(&all->arena, text, len);
+        e->len = (uint32_t)len;
+        e->hash = hash_bytes(text, len);
+        __atomic_store_n(&e->text, copy, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return e;
+}
+
+/* All of them can be found from here on. */
+static void make_all(struct pt_strtab *tab)
+{
+    while (tab->deferred_count) {
+        uint32_t id = tab->deferred[--tab->deferred_count];
+        const struct pt_strtab_entry *e = pt_strtab_entry(tab, id);
+        fill_slot(tab, find_slot(tab, e->text, e->len, e->hash), id);
     }
 }
 
 uint32_t pt_strtab_intern(struct pt_strtab *tab, const char *text, size_t len)
 {
-    uint32_t hash = hash_bytes(text, len);
+    uint32_t hash = hash_bytes(text, len), id = tab->count;
+    if (tab->deferred_count && is_like_deferred(text, len))
+        make_all(tab);
     uint32_t *slot = find_slot(tab, text, len, hash);
     if (*slot)
         return *slot - 1;
     struct pt_strtab_entry e = {pt_arena_strndup(&tab->arena, text, len), (uint32_t)len, hash};
+    tab->given = tab->given || is_like_deferred(text, len);
     PT_PUSH(tab->entries, tab->count, tab->cap, e);
-    *slot = tab->count;
-    if (tab->count > tab->slot_mask / 2)
-        rehash(tab);
-    return tab->count - 1;
+    fill_slot(tab, slot, id);
+    return id;
+}
+
+uint32_t pt_strtab_defer(struct pt_strtab *tab, uint64_t recipe)
+{
+    char text[PT_DEFERRED_MOST];
+    uint32_t id = tab->count;
+    if (tab->given)
+        return pt_strtab_intern(tab, text, tab->make(tab, recipe, text));
+    PT_PUSH(tab->entries, tab->count, tab->cap,
+            ((struct pt_strtab_entry){NULL, (uint32_t)recipe, (uint32_t)(recipe >> 32)}));
+    PT_PUSH(tab->deferred, tab->deferred_count, tab->deferred_cap, id);
+    return id;
 }
 
 uint32_t pt_strtab_find(const struct pt_strtab *tab, const char *text, size_t len)
 {
+    if (tab->deferred_count && is_like_deferred(text, len))
+        make_all((struct pt_strtab *)tab);
     uint32_t slot = *find_slot(tab, text, len, hash_bytes(text, len));
     return slot ? slot - 1 : PT_NONE;
 }
 
 size_t pt_strtab_bytes(const struct pt_strtab *tab)
 {
-    return tab->arena.bytes + tab->cap * sizeof *tab->entries + ((size_t)tab->slot_mask + 1) * sizeof *tab->slots;
+    return tab->arena.bytes + tab->cap * sizeof *tab->entries + ((size_t)tab->slot_mask + 1) * sizeof *tab->slots +
+           tab->deferred_cap * sizeof *tab->deferred;
 }
 
 void pt_map64_init(struct pt_map64 *map)

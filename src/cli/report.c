@@ -25,6 +25,7 @@ enum {
 #include "report/formats.def"
     OPT_OUTPUT,
     OPT_SOURCE_ROOT,
+    OPT_AT,
     OPT_COLOR,
     OPT_COUNT
 };
@@ -34,6 +35,7 @@ static const struct pt_option options_table[] = {
 #include "report/formats.def"
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
     [OPT_SOURCE_ROOT] = {"source-root", 0, "DIR", NULL, "--html: quote lines of source files below DIR, too"},
+    [OPT_AT] = {"at", 0, "EVENT", NULL, "of a trace: begin at this event, counted from 1"},
     [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_COUNT] = {0},
 };
@@ -51,6 +53,7 @@ struct request {
     const char *color;
     const struct pt_report_format *format;
     struct pt_source_roots *roots;
+    uint64_t at; /* the event to begin with; 0: nobody has said */
 };
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
@@ -62,6 +65,9 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             request->output = parsed->options[i].argument;
         } else if (index == OPT_COLOR) {
             request->color = parsed->options[i].argument;
+        } else if (index == OPT_AT) {
+            if (!pt_parse_count("at", parsed->options[i].argument, UINT64_MAX, &request->at))
+                return false;
         } else if (index == OPT_SOURCE_ROOT) {
             continue; /* add_roots */
         } else if (request->format != &pt_report_format_text && request->format != formats[index]) {
@@ -164,6 +170,8 @@ static enum pt_status from_result(const struct request *request, const struct pt
     struct pt_loaded *loaded;
     if (!request->format->from_result)
         return not_made(request, "result", err);
+    if (request->at)
+        return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "--at is for traces, and this is a result");
     enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
         pt_source_roots_record(request->roots, loaded->result.source_roots);
@@ -174,16 +182,17 @@ static enum pt_status from_result(const struct request *request, const struct pt
     return status;
 }
 
-/* Every event of the trace, each a possible one after those before it. A torn trace is a warning. */
-static enum pt_status read_trace(struct pt_source *source, const struct pt_report_events *report, void *state,
-                                 struct pt_err *err)
+/* Every event of the trace, each a possible one after those before it; from the middle on, that is not known. A torn
+ * trace is a warning. */
+static enum pt_status read_trace(struct pt_source *source, uint64_t at, const struct pt_report_events *report,
+                                 void *state, struct pt_err *err)
 {
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), pt_source_names(source));
     struct pt_event event;
     enum pt_status status = PT_OK;
-    enum pt_read read;
-    while ((read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
-        status = pt_validator_check(validator, &event, err);
+    enum pt_read read = at ? pt_source_seek(source, at, err) : PT_READ_EVENT;
+    while (read == PT_READ_EVENT && (read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
+        status = at ? PT_OK : pt_validator_check(validator, &event, err);
         if (status != PT_OK)
             break;
         report->event(state, &event);
@@ -215,7 +224,7 @@ static enum pt_status from_trace(const struct request *request, const struct pt_
     enum pt_status status = pt_source_open(request->input, &names, &source, err);
     if (status == PT_OK) {
         void *state = report->begin(context, &names, buf);
-        status = read_trace(source, report, state, err);
+        status = read_trace(source, request->at, report, state, err);
         const char *limits = status == PT_OK && report->limits ? report->limits(state) : "";
         if (limits[0])
             warn_of_limits(limits);

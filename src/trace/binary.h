@@ -24,6 +24,16 @@
  * block the names take at most PT_NAMES_RATIO times the stored bytes: names stay in memory, so a small file must not be
  * able to define gigabytes of them. A writer stores the block as it is where that does not hold.
  *
+ * Index. The stored payload of the last block may go on behind its frame with a skippable frame of zstd (magic 5E 2A 4D
+ * 18, 4 bytes length), so that readers that do not know of it pass it by: a file with an index is of version 1 like one
+ * without. In it stand
+ *      0      the rows, one zstd frame: for each block 4 bytes each: its length in the file, header and all (of the
+ * last block 0), its events, and how many names it defines in each space, in the order of enum pt_space and, right
+ * before the end marker, the footer, 32 bytes: 0   8  'P' 'T' 'I' 'N' 'D' 'E' 'X' '1' 8   8  where the last block
+ * begins in the file 16   4  length of the rows 20   4  length of their frame 24   4  number of blocks 28   4  number
+ * of spaces A reader that is asked for an event reads the footer, the last block, the block with the event, and those
+ * that define names which its events have. An index whose numbers do not fit each other and the file is as none.
+ *
  * The end marker is the last block. A file without it, or with a block that is short or fails its checksum, is torn:
  * all blocks before that place are intact and were delivered. A block with a good checksum whose contents break these
  * rules was not written by us, and is an error.

@@ -1,8 +1,8 @@
 /*
- * Reading the binary form (binary.h). A block is checked, decompressed and widened to columns as a whole, and its rows
- * are checked against the rules of their operations in one loop without branches, which would be mispredicted at every
- * other row. Where all obey, events are put together without a further look. Otherwise, and for the few operations and
- * kinds of value that ask for more, each event is checked by itself.
+ * Reading the binary form (binary.h). Blocks come as columns (binary_block.h), of files from a thread that works ahead.
+ * Their names are defined, and their rows are checked against the rules of their operations in one loop without
+ * branches, which would be mispredicted at every other row. Where all obey, events are put together without a further
+ * look. Otherwise, and for the few operations and kinds of value that ask for more, each event is checked by itself.
  *
  * Guarantee: a hostile file gives an error at the first event that breaks a rule, and all before it are delivered.
  * Memory: one block, stored and decoded, plus the names.
@@ -10,12 +10,13 @@
 #include "trace/binary.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-#include <zstd.h>
+#include <sys/stat.h>
 
+#include "trace/ahead.h"
+#include "trace/binary_block.h"
+#include "trace/binary_index.h"
 #include "trace/oprule.h"
 
 const uint8_t pt_binary_magic[] = {0x89, 'P', 'T', 'T', 'R', 'A', 'C', '\n'};
@@ -45,24 +46,20 @@ struct tag_rule {
     uint64_t no_value; /* all bits: the value is 0 */
 };
 
-struct block_header {
-    bool is_end;
-    uint32_t events, raw_len, stored_len;
-    uint64_t events_before, checksum;
-};
-
 struct reader {
     const char *label;
     struct pt_names *names;
     bool header_read;
-    bool seen_event;  /* anything but init and clock */
-    bool ended;       /* the end marker was read */
-    uint64_t records; /* events in the blocks before the present one */
-    uint64_t blocks;
-    uint64_t block_offset; /* of the present block in the file */
-    uint32_t row;          /* next event of the present block */
-    size_t clock_at;       /* its first clock entry */
-    struct pt_columns *columns;
+    bool seen_event;                     /* anything but init and clock */
+    bool ended;                          /* the end marker was read */
+    uint64_t records;                    /* events in the blocks before the present one */
+    struct pt_binary_block *block, *own; /* the present one; and that of who takes them by himself */
+    struct pt_block_taker taker;
+    struct pt_ahead *ahead; /* NULL: nobody works ahead */
+    struct pt_binary_block *pieces[PT_AHEAD_PIECES];
+    uint32_t row;                           /* next event of the present block */
+    size_t clock_at;                        /* its first clock entry */
+    struct pt_columns *columns;             /* the present block's */
     struct id_map maps[PT_SPACE_COUNT + 1]; /* the last one knows "none" only */
     struct op_rule rules[PT_TAG_OP_MASK + 1];
     struct tag_rule tags[UINT8_MAX + 1];
@@ -73,17 +70,16 @@ struct reader {
         ROWS_SHORT
     } rows; /* of the present block: unchecked; all others obey their rules; and
                none has a time, an order, bytes, a stack or a clock */
-    uint8_t *raw;
-    size_t raw_cap;
-    ZSTD_DCtx *zstd;
     struct pt_clock_entry *clock;
     size_t clock_cap;
+    struct pt_binary_index index;    /* where it was opened in the middle; no rows: it was not */
+    struct pt_binary_block *defines; /* a block that names are looked for in */
+    ZSTD_DCtx *defines_zstd;
+    const struct pt_input *input;
 };
 
-uint64_t pt_block_checksum(const void *header, const void *stored, size_t len)
-{
-    return XXH3_64bits_withSeed(stored, len, XXH3_64bits(header, PT_BLOCK_CHECKED_LEN));
-}
+/* In an id map: the name is defined in a block that was not read. */
+#define NOT_READ (PT_NONE - 1)
 
 static void *open_binary(const struct pt_source *source)
 {
@@ -96,9 +92,10 @@ static void *open_binary(const struct pt_source *source)
     struct reader *reader = pt_xcalloc(1, sizeof *reader);
     reader->label = source->label;
     reader->names = source->names;
-    reader->columns = pt_columns_new();
-    reader->zstd = ZSTD_createDCtx();
-    assert(reader->zstd); /* else out of memory */
+    reader->block = reader->own = pt_binary_block_new();
+    reader->columns = reader->own->columns;
+    reader->taker = (struct pt_block_taker){.label = source->label, .zstd = ZSTD_createDCtx()};
+    assert(reader->taker.zstd); /* else out of memory */
     for (int i = 0; i <= PT_SPACE_COUNT; i++) {
         struct id_map *map = &reader->maps[i];
         PT_PUSH(map->ids, map->len, map->cap, PT_NONE);
@@ -123,32 +120,23 @@ static void release(void *state)
     struct reader *reader = state;
     for (int i = 0; i <= PT_SPACE_COUNT; i++)
         free(reader->maps[i].ids);
-    pt_columns_free(reader->columns);
-    ZSTD_freeDCtx(reader->zstd);
-    free(reader->raw);
+    pt_ahead_stop(reader->ahead);
+    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+        pt_binary_block_free(reader->pieces[i]);
+    pt_binary_block_free(reader->own);
+    pt_binary_block_free(reader->defines);
+    ZSTD_freeDCtx(reader->defines_zstd);
+    pt_binary_index_release(&reader->index);
+    ZSTD_freeDCtx(reader->taker.zstd);
     free(reader->clock);
     free(reader);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t n;
-    memcpy(&n, p, sizeof n);
-    return le32toh(n);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t n;
-    memcpy(&n, p, sizeof n);
-    return le64toh(n);
 }
 
 /* The end of the intact part. */
 static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu records: %s",
-              (unsigned long long)reader->block_offset, (unsigned long long)reader->records, why);
+              (unsigned long long)reader->block->offset, (unsigned long long)reader->records, why);
     return PT_READ_TORN;
 }
 
@@ -156,7 +144,7 @@ static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *
 static enum pt_read hostile(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the block at byte %llu is malformed: %s",
-              (unsigned long long)reader->block_offset, why);
+              (unsigned long long)reader->block->offset, why);
     return PT_READ_ERROR;
 }
 
@@ -166,28 +154,14 @@ static enum pt_read bad_event(struct reader *reader, const char *why, struct pt_
     return PT_READ_ERROR;
 }
 
-/* Makes `need` bytes available, or as many as there are. */
-static bool want(struct reader *reader, struct pt_input *input, size_t need, struct pt_err *err)
-{
-    while (pt_input_left(input) < need && !input->eof)
-        if (pt_input_fill(input, reader->label, err) != PT_OK)
-            return false;
-    return true;
-}
-
-static const uint8_t *input_at(const struct pt_input *input)
-{
-    return (const uint8_t *)input->buf + input->pos;
-}
-
 static enum pt_read read_file_header(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
-    if (!want(reader, input, PT_BINARY_HEADER_LEN, err))
+    if (!pt_block_want(input, PT_BINARY_HEADER_LEN, reader->label, err))
         return PT_READ_ERROR;
     if (pt_input_left(input) < PT_BINARY_HEADER_LEN)
         return torn(reader, "the file header is incomplete", err);
-    uint32_t version = get32(input_at(input) + 8);
-    if (version != PT_BINARY_VERSION || get32(input_at(input) + 12) != 0) {
+    uint32_t version = pt_block_get32(pt_block_at(input) + 8);
+    if (version != PT_BINARY_VERSION || pt_block_get32(pt_block_at(input) + 12) != 0) {
         pt_err_at(err, PT_EINPUT, reader->label, 0, 0,
                   "the binary trace has version %u, and this program reads version %d", version, PT_BINARY_VERSION);
         return PT_READ_ERROR;
@@ -197,58 +171,137 @@ static enum pt_read read_file_header(struct reader *reader, struct pt_input *inp
     return PT_READ_EVENT;
 }
 
-static struct block_header parse_header(const uint8_t *p)
+/* Defines the names at the head of a block's payload; `at`: as these of the file, otherwise as the next ones. */
+static const char *read_names(struct reader *reader, const struct pt_binary_block *block, uint32_t *at)
 {
-    return (struct block_header){
-        .is_end = memcmp(p, pt_block_end_magic, PT_BLOCK_MAGIC_LEN) == 0,
-        .events = get32(p + 4),
-        .raw_len = get32(p + 8),
-        .stored_len = get32(p + 12),
-        .events_before = get64(p + 16),
-        .checksum = get64(p + 24),
-    };
-}
-
-/* The lengths are believed only within these limits, even before the checksum can be known. */
-static bool is_plausible(const uint8_t *p, const struct block_header *header)
-{
-    return (header->is_end || memcmp(p, pt_block_magic, PT_BLOCK_MAGIC_LEN) == 0) &&
-           header->stored_len <= PT_BLOCK_BYTES;
-}
-
-/* Defines the names at the head of a payload; *ret_len is what they take. */
-static enum pt_read read_names(struct reader *reader, const struct block_header *header, size_t *ret_len,
-                               struct pt_err *err)
-{
-    const uint8_t *p = reader->raw, *end = p + header->raw_len;
-    uint32_t count = get32(p), len = get32(p + 4);
+    const struct pt_block_header *header = &block->header;
+    const uint8_t *p = block->raw, *end = p + header->raw_len;
+    uint32_t count = pt_block_get32(p), len = pt_block_get32(p + 4);
     p += PT_NAMES_HEADER_LEN;
     if (len > (size_t)(end - p))
-        return hostile(reader, "it is too short for its names", err);
+        return "it is too short for its names";
     if (header->stored_len != header->raw_len && len > (uint64_t)header->stored_len * PT_NAMES_RATIO)
-        return hostile(reader, "its names are compressed beyond the limit", err);
+        return "its names are compressed beyond the limit";
     end = p + len;
     for (uint32_t i = 0; i < count; i++) {
         if (end - p < PT_NAME_HEADER_LEN)
-            return hostile(reader, "a name is cut off", err);
+            return "a name is cut off";
         unsigned space = p[0];
-        size_t name_len = get32(p + 1), at;
+        size_t name_len = pt_block_get32(p + 1), bad_at;
         p += PT_NAME_HEADER_LEN;
         if (space >= PT_SPACE_COUNT || name_len > (size_t)(end - p) || name_len > PT_LINE_MAX)
-            return hostile(reader, "a name has an impossible space or length", err);
-        const char *problem = pt_name_problem(space, (const char *)p, name_len, &at);
+            return "a name has an impossible space or length";
+        const char *problem = pt_name_problem(space, (const char *)p, name_len, &bad_at);
         if (problem)
-            return hostile(reader, problem, err);
+            return problem;
         struct id_map *map = &reader->maps[space];
         uint32_t id = pt_strtab_intern(&reader->names->space[space], (const char *)p, name_len);
-        PT_PUSH(map->ids, map->len, map->cap, id);
+        if (!at)
+            PT_PUSH(map->ids, map->len, map->cap, id);
+        else if (at[space] + 1 < map->len)
+            map->ids[++at[space]] = id;
+        else
+            return "the index counts its names otherwise";
         p += name_len;
     }
-    if (p != end)
-        return hostile(reader, "its names are longer than they say", err);
-    *ret_len = PT_NAMES_HEADER_LEN + len;
-    return PT_READ_EVENT;
+    return p != end ? "its names are longer than they say" : NULL;
 }
+
+/* --- a trace that was opened in the middle --- */
+
+/* All names that a block before the present one defines. NULL: they are known now. */
+static const char *read_definitions(struct reader *reader, uint32_t number)
+{
+    const struct pt_binary_index_row *row = &reader->index.rows[number];
+    struct pt_binary_block *block = reader->defines;
+    uint64_t len = row[1].offset - row->offset;
+    uint32_t at[PT_SPACE_COUNT];
+    if (len > PT_BLOCK_HEADER_LEN + PT_BLOCK_BYTES)
+        return "the index says that a block is too large";
+    uint8_t *bytes = pt_xmalloc(len);
+    bool good = pt_input_read_at(reader->input, row->offset, bytes, len);
+    if (good) {
+        struct pt_block_header *header = &block->header;
+        *header = pt_block_parse(bytes);
+        good = pt_block_is_plausible(bytes, header) && !header->is_end && header->raw_len <= PT_BLOCK_BYTES &&
+               header->raw_len >= PT_NAMES_HEADER_LEN && header->stored_len == len - PT_BLOCK_HEADER_LEN &&
+               pt_block_checksum(bytes, bytes + PT_BLOCK_HEADER_LEN, header->stored_len) == header->checksum &&
+               pt_block_unpack(reader->defines_zstd, header, bytes + PT_BLOCK_HEADER_LEN, block);
+    }
+    free(bytes);
+    if (!good)
+        return "a block before it, which defines names, is damaged";
+    memcpy(at, row->names, sizeof at);
+    const char *problem = read_names(reader, block, at);
+    if (problem)
+        return problem;
+    return memcmp(at, row[1].names, sizeof at) == 0 ? NULL : "the index counts names that a block does not define";
+}
+
+/* A name that an event has, by its number in the file plus 1. */
+static const char *need(struct reader *reader, unsigned space, uint64_t id)
+{
+    const struct id_map *map = &reader->maps[space];
+    if (id >= map->len || map->ids[id] != NOT_READ)
+        return NULL;
+    return read_definitions(reader, pt_binary_index_find_name(&reader->index, space, (uint32_t)id - 1));
+}
+
+/* All names of the present block's events. */
+static const char *need_all(struct reader *reader)
+{
+    const struct pt_columns *columns = reader->columns;
+    const char *problem = NULL;
+    for (uint32_t row = 0; row < columns->len && !problem; row++) {
+        unsigned op = columns->tag[row] & PT_TAG_OP_MASK, kind = columns->tag[row] >> PT_TAG_OP_BITS;
+        problem = need(reader, PT_SPACE_THREAD, columns->thread[row]);
+        if (!problem)
+            problem = need(reader, reader->rules[op].space, columns->object[row]);
+        if (!problem)
+            problem = need(reader, PT_SPACE_LOC, columns->loc[row]);
+        if (!problem && columns->any_stack)
+            problem = need(reader, PT_SPACE_STACK, columns->stack[row]);
+        if (!problem && kind == PT_VALUE_STRING)
+            problem = need(reader, PT_SPACE_STRING, (uint64_t)columns->value[row]);
+    }
+    for (size_t i = 0; columns->any_clock && i < columns->clock_total && !problem; i++)
+        problem = need(reader, PT_SPACE_THREAD, columns->clock_thread[i]);
+    return problem;
+}
+
+/* Before anything was read: the block with this event comes next. */
+static bool seek(struct pt_source *source, uint64_t event, uint64_t *ret_before)
+{
+    struct pt_file_source *file = (struct pt_file_source *)source;
+    struct reader *reader = file->state;
+    uint8_t head[PT_BINARY_HEADER_LEN];
+    struct pt_buf good;
+    if (reader->header_read || reader->index.rows || !pt_input_read_at(&file->input, 0, head, sizeof head))
+        return false;
+    pt_buf_init(&good);
+    pt_binary_header(&good);
+    bool mine = memcmp(head, good.text, sizeof head) == 0;
+    pt_buf_release(&good);
+    if (!mine || !pt_binary_index_load(&file->input, &reader->index))
+        return false;
+    const struct pt_binary_index_row *row = &reader->index.rows[pt_binary_index_find(&reader->index, event)];
+    if (!pt_input_seek(&file->input, row->offset)) {
+        pt_binary_index_release(&reader->index);
+        return false;
+    }
+    for (int space = 0; space < PT_SPACE_COUNT; space++)
+        for (uint32_t i = 0; i < row->names[space]; i++)
+            PT_PUSH(reader->maps[space].ids, reader->maps[space].len, reader->maps[space].cap, NOT_READ);
+    reader->defines = pt_binary_block_new();
+    reader->defines_zstd = ZSTD_createDCtx();
+    assert(reader->defines_zstd); /* else out of memory */
+    reader->header_read = true;
+    reader->input = reader->taker.input = &file->input;
+    reader->taker.records = *ret_before = row->before;
+    return true;
+}
+
+/* --- rows --- */
 
 /* The columns that few traces have: whether each row may have what it has there. */
 static bool check_more(const struct reader *reader)
@@ -306,81 +359,73 @@ static void check_rows(struct reader *reader)
     reader->rows = bad || !check_more(reader) ? ROWS_ANY : more ? ROWS_GOOD : ROWS_SHORT;
 }
 
-/* The payload, whose checksum is good, to names and columns. */
-static enum pt_read decode(struct reader *reader, const struct block_header *header, const uint8_t *stored,
-                           struct pt_err *err)
+/* The present block, whose checksum is good: its names, and whether its rows can be believed. */
+static enum pt_read open_block(struct reader *reader, struct pt_err *err)
 {
-    if (header->raw_len < PT_NAMES_HEADER_LEN || header->raw_len > PT_BLOCK_BYTES || header->events == 0 ||
-        header->events > PT_BLOCK_EVENTS)
-        return hostile(reader, "its size is beyond the limits", err);
-    PT_GROW(reader->raw, reader->raw_cap, header->raw_len);
-    if (header->stored_len == header->raw_len) {
-        memcpy(reader->raw, stored, header->raw_len);
-    } else {
-        size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw, header->raw_len, stored, header->stored_len);
-        if (ZSTD_isError(got) || got != header->raw_len)
-            return hostile(reader, "it cannot be decompressed", err);
-    }
-    size_t names_len;
-    enum pt_read got = read_names(reader, header, &names_len, err);
-    if (got != PT_READ_EVENT)
-        return got;
-    if (!pt_columns_decode(reader->columns, header->events, reader->raw + names_len, header->raw_len - names_len))
-        return hostile(reader, "its columns are inconsistent", err);
+    const char *problem = read_names(reader, reader->block, NULL);
+    if (!problem && !reader->block->columns_good)
+        problem = "its columns are inconsistent";
+    if (!problem && reader->index.rows)
+        problem = need_all(reader);
+    if (problem)
+        return hostile(reader, problem, err);
     check_rows(reader);
     reader->row = 0;
     reader->clock_at = 0;
     return PT_READ_EVENT;
 }
 
-static enum pt_read read_end(struct reader *reader, struct pt_input *input, const struct block_header *header,
-                             struct pt_err *err)
+/* Of a file that is not at hand already another thread takes the blocks, from the second one on. */
+static void start_ahead(struct reader *reader, const struct pt_input *input)
 {
-    if (header->events || header->raw_len || header->stored_len)
-        return hostile(reader, "the end marker is not empty", err);
-    input->pos += PT_BLOCK_HEADER_LEN;
-    reader->block_offset += PT_BLOCK_HEADER_LEN;
-    if (!want(reader, input, 1, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input))
-        return torn(reader, "bytes follow the end marker", err);
-    return PT_READ_END;
+    struct stat st;
+    if (reader->pieces[0] || !reader->own->header.events || input->fd < 0 || fstat(input->fd, &st) != 0 ||
+        !S_ISREG(st.st_mode) || input->offset + input->end >= (uint64_t)st.st_size)
+        return;
+    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+        reader->pieces[i] = pt_binary_block_new();
+    reader->ahead = pt_ahead_start(pt_block_take, &reader->taker, (void **)reader->pieces);
+}
+
+static void next_block(struct reader *reader)
+{
+    if (reader->ahead) {
+        reader->block = pt_ahead_next(reader->ahead);
+    } else {
+        reader->block = reader->own;
+        (void)pt_block_take(&reader->taker, reader->own);
+    }
+    reader->columns = reader->block->columns;
+    reader->records = reader->block->before;
 }
 
 /* The next block into the columns; PT_READ_END at the end marker. */
 static enum pt_read read_block(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
-    reader->records += reader->columns->len;
-    reader->columns->len = reader->row = 0;
-    reader->block_offset = input->offset + input->pos;
+    reader->row = 0;
     if (!reader->header_read) {
         enum pt_read got = read_file_header(reader, input, err);
         if (got != PT_READ_EVENT)
             return got;
-        reader->block_offset += PT_BINARY_HEADER_LEN;
+        reader->taker.input = input;
     }
-    if (!want(reader, input, PT_BLOCK_HEADER_LEN, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input) < PT_BLOCK_HEADER_LEN)
-        return torn(reader, pt_input_left(input) ? "a block is incomplete" : "the end marker is missing", err);
-    struct block_header header = parse_header(input_at(input));
-    if (!is_plausible(input_at(input), &header))
-        return torn(reader, "what stands there is no block", err);
-    size_t len = PT_BLOCK_HEADER_LEN + header.stored_len;
-    if (!want(reader, input, len, err))
-        return PT_READ_ERROR;
-    if (pt_input_left(input) < len)
-        return torn(reader, "a block is incomplete", err);
-    const uint8_t *p = input_at(input), *stored = p + PT_BLOCK_HEADER_LEN;
-    if (pt_block_checksum(p, stored, header.stored_len) != header.checksum)
-        return torn(reader, "a block is damaged (its checksum differs)", err);
-    if (header.events_before != reader->records)
-        return torn(reader, "a block is missing or out of place", err);
-    if (header.is_end)
-        return read_end(reader, input, &header, err);
-    enum pt_read got = decode(reader, &header, stored, err);
-    input->pos += len;
-    return got;
+    start_ahead(reader, input);
+    next_block(reader);
+    const struct pt_binary_block *block = reader->block;
+    switch (block->found) {
+    case PT_BLOCK_GOOD:
+        return open_block(reader, err);
+    case PT_BLOCK_END:
+        return PT_READ_END;
+    case PT_BLOCK_TORN:
+        return torn(reader, block->why, err);
+    case PT_BLOCK_HOSTILE:
+        return hostile(reader, block->why, err);
+    case PT_BLOCK_FAILED:
+        break;
+    }
+    *err = block->err;
+    return PT_READ_ERROR;
 }
 
 /* Values other than integers; false when the bits are no value of the kind. */
@@ -565,13 +610,13 @@ static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t
 static bool has_next(void *state, struct pt_input *input)
 {
     const struct reader *reader = state;
-    if (reader->row < reader->columns->len || input->eof)
+    if (reader->row < reader->columns->len || reader->ahead || input->eof)
         return true;
     size_t skip = reader->header_read ? 0 : PT_BINARY_HEADER_LEN, left = pt_input_left(input);
     if (left < skip + PT_BLOCK_HEADER_LEN)
         return false;
-    struct block_header header = parse_header(input_at(input) + skip);
-    if (!is_plausible(input_at(input) + skip, &header))
+    struct pt_block_header header = pt_block_parse(pt_block_at(input) + skip);
+    if (!pt_block_is_plausible(pt_block_at(input) + skip, &header))
         return true;
     /* The end marker is followed by the end of the input, which takes one more read to see. */
     return left >= skip + PT_BLOCK_HEADER_LEN + header.stored_len + header.is_end;
@@ -586,6 +631,7 @@ const struct pt_format pt_format_binary = {
     .open = open_binary,
     .next = next,
     .some = some,
+    .seek = seek,
     .has_next = has_next,
     .release = release,
     .encoder = &pt_binary_encoder,

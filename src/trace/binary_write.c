@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "trace/binary_index.h"
 #include "trace/oprule.h"
 
 enum {
@@ -30,16 +31,18 @@ struct writer {
     const struct pt_names *names;
     struct pt_columns *columns;
     uint64_t records; /* in finished blocks */
+    uint64_t bytes;   /* of the file so far */
+    struct pt_binary_index index;
+    uint32_t defined[PT_SPACE_COUNT]; /* names in finished blocks */
     struct pt_buf new_names;
     uint32_t new_count;
     bool too_large;                     /* a new name is too long */
+    bool is_full;                       /* the block is, and another event goes into the next one */
     uint32_t *file_ids[PT_SPACE_COUNT]; /* by id in names: id in the file + 1, 0 while undefined */
     size_t file_ids_cap[PT_SPACE_COUNT];
     uint32_t file_count[PT_SPACE_COUNT];
-    struct pt_buf raw;
+    struct pt_buf raw, stored;
     ZSTD_CCtx *zstd;
-    char *stored;
-    size_t stored_cap;
 };
 
 static void put32(uint8_t *p, uint32_t n)
@@ -71,7 +74,9 @@ static void *begin(const struct pt_names *names, struct pt_buf *out)
     assert(writer->zstd); /* else out of memory */
     pt_buf_init(&writer->new_names);
     pt_buf_init(&writer->raw);
+    pt_buf_init(&writer->stored);
     pt_binary_header(out);
+    writer->bytes = PT_BINARY_HEADER_LEN;
     return writer;
 }
 
@@ -84,7 +89,8 @@ static void release(void *state)
     ZSTD_freeCCtx(writer->zstd);
     pt_buf_release(&writer->new_names);
     pt_buf_release(&writer->raw);
-    free(writer->stored);
+    pt_buf_release(&writer->stored);
+    pt_binary_index_release(&writer->index);
     free(writer);
 }
 
@@ -100,6 +106,7 @@ static void put_block(struct writer *writer, const uint8_t *magic, const char *s
     put64(header + PT_BLOCK_CHECKED_LEN, pt_block_checksum(header, stored, stored_len));
     pt_buf_add(out, (const char *)header, sizeof header);
     pt_buf_add(out, stored, stored_len);
+    writer->bytes += sizeof header + stored_len;
 }
 
 /* The payload of the collected events into writer->raw. */
@@ -115,20 +122,35 @@ static void encode(struct writer *writer)
     pt_columns_encode(writer->columns, &writer->raw);
 }
 
+/* The payload as it is stored: as a frame where that is allowed, and with the index where it is the last one. */
+static const struct pt_buf *pack(struct writer *writer, bool last)
+{
+    struct pt_buf *raw = &writer->raw, *stored = &writer->stored;
+    size_t bound = ZSTD_compressBound(raw->len);
+    stored->len = 0;
+    PT_GROW(stored->text, stored->cap, bound + 1);
+    size_t len = ZSTD_compressCCtx(writer->zstd, stored->text, bound, raw->text, raw->len, COMPRESSION_LEVEL);
+    if (ZSTD_isError(len) || writer->new_names.len > len * PT_NAMES_RATIO)
+        return raw;
+    stored->len = len;
+    if (last)
+        pt_binary_index_append(&writer->index, writer->records + writer->columns->len, writer->file_count,
+                               (uint32_t)raw->len, stored);
+    return stored->len == len && len >= raw->len ? raw : stored;
+}
+
 /* The events so far, as a block. */
-static void flush(struct writer *writer, struct pt_buf *out)
+static void flush(struct writer *writer, bool last, struct pt_buf *out)
 {
     struct pt_columns *columns = writer->columns;
     if (columns->len == 0)
         return;
     encode(writer);
-    size_t raw_len = writer->raw.len;
-    assert(raw_len <= PT_BLOCK_BYTES);
-    PT_GROW(writer->stored, writer->stored_cap, ZSTD_compressBound(raw_len));
-    size_t len = ZSTD_compressCCtx(writer->zstd, writer->stored, writer->stored_cap, writer->raw.text, raw_len,
-                                   COMPRESSION_LEVEL);
-    bool compressed = !ZSTD_isError(len) && len < raw_len && writer->new_names.len <= len * PT_NAMES_RATIO;
-    put_block(writer, pt_block_magic, compressed ? writer->stored : writer->raw.text, compressed ? len : raw_len, out);
+    assert(writer->raw.len <= PT_BLOCK_BYTES);
+    pt_binary_index_add(&writer->index, writer->bytes, writer->records, writer->defined);
+    const struct pt_buf *stored = pack(writer, last);
+    put_block(writer, pt_block_magic, stored->text, stored->len, out);
+    memcpy(writer->defined, writer->file_count, sizeof writer->defined);
     writer->records += columns->len;
     writer->new_names.len = 0;
     writer->new_count = 0;
@@ -141,7 +163,7 @@ static void flush(struct writer *writer, struct pt_buf *out)
 static void end(void *state, const char *incomplete, struct pt_buf *out)
 {
     struct writer *writer = state;
-    flush(writer, out);
+    flush(writer, !incomplete, out);
     writer->raw.len = 0;
     if (!incomplete)
         put_block(writer, pt_block_end_magic, "", 0, out);
@@ -204,9 +226,12 @@ static enum pt_status add(void *state, const struct pt_names *names, const struc
     struct writer *writer = state;
     (void)names; /* those of the beginning */
     struct pt_columns *columns = writer->columns;
-    uint32_t row = columns->len;
     if (event->clock_len > CLOCK_MAX)
         return pt_err_set(err, PT_ELIMIT, "a clock of %u threads is too large for a trace", event->clock_len);
+    if (writer->is_full) /* now it is known not to be the last block */
+        flush(writer, false, out);
+    writer->is_full = false;
+    uint32_t row = columns->len;
     columns->tag[row] = (uint8_t)(event->op | event->value.kind << PT_TAG_OP_BITS);
     columns->thread[row] = file_id(writer, PT_SPACE_THREAD, event->thread);
     columns->object[row] = pt_op_has_object(event->op) ? file_id(writer, pt_op_space(event->op), event->object) : 0;
@@ -226,8 +251,7 @@ static enum pt_status add(void *state, const struct pt_names *names, const struc
     size_t extra = writer->new_names.len + columns->clock_total * CLOCK_ENTRY_BYTES;
     if (writer->too_large || extra + OVERHEAD_BYTES + PT_BLOCK_EVENTS * ROW_BYTES > PT_BLOCK_BYTES)
         return pt_err_set(err, PT_ELIMIT, "an event is too large for a binary trace");
-    if (columns->len == PT_BLOCK_EVENTS || extra >= FLUSH_BYTES)
-        flush(writer, out);
+    writer->is_full = columns->len == PT_BLOCK_EVENTS || extra >= FLUSH_BYTES;
     return PT_OK;
 }
 

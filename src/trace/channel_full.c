@@ -10,8 +10,6 @@
 
 #include "trace/channel_impl.h"
 
-enum { LARGEST_ACCESS = 1 << 16 };
-
 static void queue(struct pt_channel_reader *r, struct pt_event event)
 {
     PT_PUSH(r->queue, r->queue_count, r->queue_cap, event);
@@ -117,8 +115,8 @@ void chan_release_locks(struct pt_channel_reader *r)
     pt_map64_release(&r->lock_of);
 }
 
-static void take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,
-                        const unsigned char *memory, uint64_t bytes)
+void chan_take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,
+                      const unsigned char *memory, uint64_t bytes)
 {
     enum { LARGEST_SCALAR = 16 };
     uint64_t end = access.address + access.size;
@@ -150,8 +148,7 @@ static void queue_free(void *context, uint32_t name)
     queue(ending->reader, ending->event);
 }
 
-/* Memory that begins or ends, or of which it is to be forgotten what it was. */
-static void take_extent(struct pt_channel_reader *r, unsigned kind, struct pt_access access, struct pt_event event)
+void chan_take_extent(struct pt_channel_reader *r, unsigned kind, struct pt_access access, struct pt_event event)
 {
     uint64_t end = access.address + access.size;
     struct ending ending = {r, event};
@@ -177,13 +174,13 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     if (!access.size || access.address + access.size < access.address)
         return false;
     if (pt_kind_by(record->kind) == PT_BY_EXTENT) {
-        take_extent(r, record->kind, access, event);
+        chan_take_extent(r, record->kind, access, event);
         return true;
     }
     if (pt_kind_by(record->kind) == PT_BY_MEMORY) {
-        if (access.size > LARGEST_ACCESS)
+        if (access.size > CHAN_LARGEST_ACCESS)
             return false;
-        take_memory(r, event, access, value + sizeof access, record->value_bytes - sizeof access);
+        chan_take_memory(r, event, access, value + sizeof access, record->value_bytes - sizeof access);
         return true;
     }
     event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));

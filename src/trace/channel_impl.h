@@ -186,6 +186,12 @@ bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const stru
 /* An operation on a lock by the thread of this number: its events go into the queue. `tries`: it would not have waited
  * for the lock, or not for ever. */
 void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread, bool tries);
+/* An access of at most CHAN_LARGEST_ACCESS bytes, of which the first ones are known; and memory that begins or ends, or
+ * of which it is to be forgotten what it was. */
+enum { CHAN_LARGEST_ACCESS = 1 << 16 };
+void chan_take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,
+                      const unsigned char *memory, uint64_t bytes);
+void chan_take_extent(struct pt_channel_reader *r, unsigned kind, struct pt_access access, struct pt_event event);
 void chan_release_locks(struct pt_channel_reader *r);
 /* Stacks of events (channel_stack.c): a site and calls become known, from reader->record. False when they make no
  * sense. */

@@ -41,6 +41,9 @@ struct pt_format {
     void *(*open)(const struct pt_source *source); /* the state of a reader; NULL: the format is none of files */
     bool (*has_next)(void *state, struct pt_input *input); /* does `input` hold already what `next` needs? */
     void (*release)(void *state);
+    /* Before anything was read, goes near an event, counted from 1: true: the next one comes after *ret_before others.
+     * False, or NULL: it has to be read from the beginning. */
+    bool (*seek)(struct pt_source *source, uint64_t event, uint64_t *ret_before);
 
     /* Of live sources. */
     void (*wait)(struct pt_source *source, uint64_t nanoseconds);

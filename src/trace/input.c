@@ -45,8 +45,8 @@ enum pt_status pt_input_open(struct pt_input *input, const char *path, struct pt
 void pt_input_from_memory(struct pt_input *input, const void *bytes, size_t len)
 {
     init(input, len < CHUNK ? len + 1 : CHUNK);
-    input->memory = bytes;
-    input->memory_len = len;
+    input->memory = input->whole = bytes;
+    input->memory_len = input->whole_len = len;
 }
 
 void pt_input_release(struct pt_input *input)
@@ -102,6 +102,45 @@ enum pt_status pt_input_fill(struct pt_input *input, const char *label, struct p
     input->eof = n == 0;
     memset(input->buf + input->end, 0, PT_INPUT_PAD);
     return PT_OK;
+}
+
+uint64_t pt_input_size(const struct pt_input *input)
+{
+    struct stat st;
+    if (input->fd < 0)
+        return input->whole_len;
+    return fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+bool pt_input_read_at(const struct pt_input *input, uint64_t offset, void *bytes, size_t len)
+{
+    if (input->fd < 0) {
+        if (offset > input->whole_len || len > input->whole_len - offset)
+            return false;
+        memcpy(bytes, input->whole + offset, len);
+        return true;
+    }
+    for (size_t done = 0; done < len;) {
+        ssize_t n = pread(input->fd, (char *)bytes + done, len - done, (off_t)(offset + done));
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool pt_input_seek(struct pt_input *input, uint64_t offset)
+{
+    if (offset > pt_input_size(input) || (input->fd >= 0 && lseek(input->fd, (off_t)offset, SEEK_SET) < 0))
+        return false;
+    if (input->fd < 0) {
+        input->memory = input->whole + offset;
+        input->memory_len = input->whole_len - offset;
+    }
+    input->offset = offset;
+    input->pos = input->end = 0;
+    input->eof = false;
+    return true;
 }
 
 bool pt_input_ready(const struct pt_input *input)

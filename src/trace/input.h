@@ -16,6 +16,8 @@ struct pt_input {
     bool close_fd;
     const char *memory; /* what is left of it */
     size_t memory_len;
+    const char *whole; /* all of it */
+    size_t whole_len;
     char *buf;
     size_t pos, end, cap; /* unread bytes are buf[pos..end) */
     uint64_t offset;      /* in the whole input, of buf[0] */
@@ -31,6 +33,12 @@ void pt_input_release(struct pt_input *input);
  * unread bytes fill it, so callers bound what they leave unread.
  */
 enum pt_status pt_input_fill(struct pt_input *input, const char *label, struct pt_err *err) PT_WARN_UNUSED;
+/* The bytes of a file or of memory as a whole; 0: it is something that goes by. */
+uint64_t pt_input_size(const struct pt_input *input);
+/* Some of them, wherever reading is; false: they are not all there. */
+bool pt_input_read_at(const struct pt_input *input, uint64_t offset, void *bytes, size_t len);
+/* Reading goes on from there; false: it cannot. */
+bool pt_input_seek(struct pt_input *input, uint64_t offset);
 /* Whether pt_input_fill would return at once. */
 bool pt_input_ready(const struct pt_input *input);
 

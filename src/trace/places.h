@@ -51,6 +51,8 @@ void pt_places_add_module(struct pt_places *places, const char *file, uint64_t b
 const char *pt_places_module(const struct pt_places *places, uint64_t base);
 /* The cell that holds `address`, made if need be for an access that goes up to `end`. */
 struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64_t end, bool block);
+/* The cells, for who looks for those that are there; to be changed by nobody else. */
+struct pt_cells *pt_places_cells(struct pt_places *places);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */
 uint32_t pt_places_object(struct pt_places *places, uint64_t address, enum pt_space space);
 /* The object of PT_SPACE_OTHER that begins its life there is called so, with `#2` and so on if others were before. One
@@ -59,6 +61,8 @@ void pt_places_name_object(struct pt_places *places, uint64_t address, const cha
 /* The variable, lock or other object there, for somebody who only asks: no new life begins. Memory of which nothing is
  * known is one byte. */
 struct pt_cell pt_places_look(struct pt_places *places, uint64_t address, enum pt_space space);
+/* The cell of a variable that debug information knows there; false: it knows none. */
+bool pt_places_variable(struct pt_places *places, uint64_t address, struct pt_cell *ret_cell);
 void pt_places_forget(struct pt_places *places, uint64_t low, uint64_t high);
 /* A block of memory begins: its name in PT_SPACE_HEAP. What was known of the memory is forgotten. */
 uint32_t pt_places_begin_block(struct pt_places *places, uint64_t low, uint64_t size);

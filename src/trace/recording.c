@@ -26,16 +26,21 @@ static void *open_recording(const struct pt_source *source)
     struct recording *r = pt_xcalloc(1, sizeof *r);
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
     r->maker.decoder = r->decoder;
-    r->maker.generation = 1;
+    r->maker.cells = pt_places_cells(r->decoder->places);
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
-    rec_pages_begin(&r->memory, sizeof(uint64_t));
+    pt_pages_begin(&r->memory, sizeof(uint64_t));
     return r;
 }
 
 static void release_recording(void *state)
 {
     struct recording *r = state;
+    pt_ahead_stop(r->ahead);
+    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+        free(r->pieces[i]);
+    free(r->own);
+    rec_maker_release(&r->maker);
     for (uint32_t i = 0; i < r->log_count; i++) {
         rec_log_release(&r->logs[i]);
         free(r->logs[i].parts);
@@ -44,7 +49,7 @@ static void release_recording(void *state)
     rec_file_release(r);
     free(r->initials.items);
     rec_private_release(&r->private);
-    rec_pages_release(&r->memory);
+    pt_pages_release(&r->memory);
     pt_map64_release(&r->log_of);
     free(r->logs);
     free(r->heap);
@@ -129,7 +134,7 @@ static struct rec_log *log_of(struct recording *r, uint32_t thread)
     uint32_t *at = pt_map64_at(&r->log_of, thread);
     if (*at == PT_NONE) {
         *at = r->log_count;
-        PT_PUSH(r->logs, r->log_count, r->log_cap, ((struct rec_log){.thread = thread, .name = PT_NONE}));
+        PT_PUSH(r->logs, r->log_count, r->log_cap, ((struct rec_log){.thread = thread}));
         if (r->notes && !rec_private_log(&r->private, *at, thread))
             r->notes = false;
     }
@@ -285,8 +290,8 @@ static bool is_passed_over(struct recording *r, const struct rec_log *log)
 /* The value of a granule that an event gives, or takes. Of memory whose accesses are left out, all are from here on. */
 static void remember(struct recording *r, struct rec_event *event)
 {
-    uint64_t *values = rec_pages_at(&r->memory, event->address >> REC_PAGE_BITS, event->memory == REC_GIVES);
-    uint64_t *value = values ? &values[event->address / 8 % REC_GRANULES] : NULL;
+    uint64_t *values = pt_pages_at(&r->memory, event->address >> PT_PAGE_BITS, event->memory == REC_GIVES);
+    uint64_t *value = values ? &values[event->address / 8 % PT_PAGE_GRANULES] : NULL;
     if (event->memory == REC_GIVES)
         *value = event->value;
     else if (value && *value)
@@ -295,12 +300,27 @@ static void remember(struct recording *r, struct rec_event *event)
         r->dropped = true; /* no recorder has written that */
 }
 
-/* The next event in the merged order; false: there is none, or none yet. */
-static bool next_event(struct recording *r, struct pt_event *ret_event)
+/* Puts the event on top into the batch. */
+static void put_event(struct recording *r, struct rec_batch *batch, const struct rec_log *log)
 {
-    if (take_queued(r, ret_event) || take_first(r, ret_event))
-        return true;
-    for (bool made = false; !made;) {
+    struct rec_merged *item = &batch->items[batch->count++];
+    *item = (struct rec_merged){log->event, r->heap[0], log->piece};
+    if (item->event.memory)
+        remember(r, &item->event);
+    if (item->event.raw) {
+        memcpy(batch->raw + batch->raw_used, item->event.raw, item->event.size);
+        item->event.raw = batch->raw + batch->raw_used;
+        batch->raw_used += item->event.size;
+    }
+}
+
+/* Fills a batch with the next events in the merged order, as far as they are known; false: it has all there are. */
+static bool fill_batch(void *context, void *piece)
+{
+    struct recording *r = context;
+    struct rec_batch *batch = piece;
+    batch->count = batch->next = batch->raw_used = 0;
+    while (batch->count < REC_BATCH && batch->raw_used + PT_REC_RAW_MOST <= sizeof batch->raw) {
         if (!r->heap_count)
             return false;
         struct rec_log *log = &r->logs[r->heap[0]];
@@ -312,21 +332,80 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
         if (!is_passed_over(r, log)) {
             if (r->notes)
                 rec_private_note(&r->private, &log->event, r->heap[0]);
-            if (log->event.memory)
-                remember(r, &log->event);
-            made = rec_make(&r->maker, log, ret_event, &r->dropped);
-            advance(r);
-            made = made || take_queued(r, ret_event);
-        } else {
-            advance(r);
+            put_event(r, batch, log);
         }
+        advance(r);
     }
     return true;
 }
 
+/* The next batch; false: there is none, or none yet. A recording that grows is read here, and a small one. */
+static bool next_batch(struct recording *r)
+{
+    if (!r->own)
+        r->own = pt_xcalloc(1, sizeof *r->own);
+    if (!r->ahead && r->whole && r->batch && r->batch->count == REC_BATCH && !r->pieces[0]) {
+        for (int i = 0; i < PT_AHEAD_PIECES; i++)
+            r->pieces[i] = pt_xmalloc(sizeof *r->pieces[i]);
+        r->ahead = pt_ahead_start(fill_batch, r, (void **)r->pieces);
+    }
+    if (r->ahead) {
+        struct rec_batch *next = pt_ahead_next(r->ahead);
+        r->batch = next ? next : r->own;
+        if (!next)
+            r->own->count = r->own->next = 0;
+    } else {
+        r->batch = r->own;
+        (void)fill_batch(r, r->batch);
+    }
+    return r->batch->count;
+}
+
+static inline void look_forward(const struct recording *r, const struct rec_batch *batch)
+{
+    enum { FAR = 16, NEAR = 8 };
+    if (batch->next + FAR < batch->count) {
+        pt_cells_expect(r->maker.cells, batch->items[batch->next + FAR].event.address);
+        pt_cells_expect_soon(r->maker.cells, batch->items[batch->next + NEAR].event.address);
+    }
+}
+
+/* The next event in the merged order; false: there is none, or none yet. */
+static bool next_event(struct recording *r, struct pt_event *ret_event)
+{
+    if (take_queued(r, ret_event) || take_first(r, ret_event))
+        return true;
+    for (;;) {
+        if ((!r->batch || r->batch->next == r->batch->count) && !next_batch(r))
+            return false;
+        look_forward(r, r->batch);
+        const struct rec_merged *item = &r->batch->items[r->batch->next++];
+        if (rec_make(&r->maker, item, r->logs[item->log].thread, ret_event, &r->bad) || take_queued(r, ret_event))
+            return true;
+    }
+}
+
+/* Those of the present batch, each of which is one event, or none. */
+static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
+{
+    struct recording *r = ((struct pt_file_source *)source)->state;
+    struct rec_batch *batch = r->batch;
+    const struct pt_channel_reader *d = r->decoder;
+    uint32_t count = 0;
+    if (!batch || d->queue_count || d->init_next < d->init_count || (r->lost && !r->lost_said))
+        return 0;
+    while (count < most && batch->next < batch->count && !d->queue_count) {
+        look_forward(r, batch);
+        const struct rec_merged *item = &batch->items[batch->next++];
+        if (rec_make(&r->maker, item, r->logs[item->log].thread, &events[count], &r->bad))
+            events[count++].line = ++r->records;
+    }
+    return count;
+}
+
 static enum pt_read say_end(struct recording *r, struct pt_source *source, struct pt_err *err)
 {
-    if (r->ended && !r->why && !r->dropped)
+    if (r->ended && !r->why && !r->dropped && !r->bad)
         return PT_READ_END;
     const char *what = r->why     ? r->why
                        : r->ended ? "events are damaged"
@@ -373,6 +452,7 @@ const struct pt_format pt_format_recording = {
     .magic_len = sizeof magic,
     .open = open_recording,
     .next = next,
+    .some = some,
     .has_next = has_next,
     .release = release_recording,
 };

@@ -1,18 +1,16 @@
 /*
  * The events of a trace from those of the logs of a recording. Each goes through what decodes the events of threads in
- * full (channel_decode.c, channel_full.c); of most accesses and locks all that it would find out is known from an
- * earlier one, and they are made here.
+ * full (channel_decode.c, channel_full.c); of most accesses, locks and memory all that it would find out is
+ * known from an earlier one, and they are made here.
  *
- * Guarantee: they are the events that the decoder would make. Cost: a look into a table by address; of what is not in
- * it, what the decoder costs.
+ * Guarantee: they are the events that the decoder would make. Cost: a look for the memory's cell (cells.h); where a
+ * thread, a place or a stack is new, what the decoder costs.
  */
 #include <stdlib.h>
 
 #include "core/hash.h"
 #include "trace/channel_impl.h"
 #include "trace/recording_impl.h"
-
-enum { A_LOCK = 0xff }; /* as the size of what is there */
 
 /* As the record of a channel, in decoder->record. */
 static void put_record(struct rec_maker *r, uint32_t thread, const struct rec_event *from)
@@ -50,70 +48,40 @@ static void put_record(struct rec_maker *r, uint32_t thread, const struct rec_ev
     record->head.bytes = (uint32_t)(end - r->decoder->record);
 }
 
-static bool is_small_access(const struct rec_event *event)
-{
-    return pt_kind_by(event->kind) == PT_BY_MEMORY && event->size <= sizeof event->value;
-}
-
-static bool is_lock(const struct rec_event *event)
-{
-    return pt_kind_by(event->kind) == PT_BY_ADDRESS && pt_op_space(pt_kind_op(event->kind)) == PT_SPACE_LOCK &&
-           !event->marks;
-}
-
-static uint32_t generation_of(const struct rec_maker *r, uint64_t address)
-{
-    return r->generation + r->generations[(address >> REC_PAGE_BITS) % REC_PAGES];
-}
-
-/* It begins or ends. */
-static void forget(struct rec_maker *r, uint64_t address, uint64_t size)
-{
-    uint64_t last = address + size - (size != 0);
-    if ((last >> REC_PAGE_BITS) - (address >> REC_PAGE_BITS) >= REC_PAGES) {
-        r->generation++;
-        return;
-    }
-    for (uint64_t page = address >> REC_PAGE_BITS; page <= last >> REC_PAGE_BITS; page++)
-        r->generations[page % REC_PAGES]++;
-}
-
-/* Neighbours lie next to each other; bytes of one granule far apart. */
-static struct rec_known_cell *cell_slot(struct rec_maker *r, const struct rec_event *event)
-{
-    uint64_t granule = event->address >> 3;
-    return &r->cells[(granule + (granule >> 16) * 0x9e37 + (event->address & 7) * (REC_CELLS / 8)) % REC_CELLS];
-}
-
 static struct rec_known_place *place_slot(struct rec_maker *r, const struct rec_event *event)
 {
     return &r->places[pt_mix64((uint64_t)event->site << 32 | event->stack) % REC_PLACES];
 }
 
-static void note_place(const struct rec_log *log, const struct rec_event *from, uint32_t loc, uint32_t stack)
+/* Where the events of this shape stood last. */
+static struct rec_shape_place *shape_place(struct rec_maker *r, const struct rec_merged *item)
 {
-    struct rec_known *shape = &log->shapes[log->last];
-    shape->placed = true;
-    shape->calls = from->stack;
-    shape->loc = loc;
-    shape->stack = stack;
+    struct rec_made *made = &r->logs[item->log];
+    if (item->event.shape >= made->shape_cap)
+        PT_ROOM(made->shapes, made->shape_cap, item->event.shape);
+    return &made->shapes[item->event.shape];
 }
 
-/* Of the log's event: of most, its shape knows it. */
-static bool is_placed(struct rec_maker *r, const struct rec_log *log)
+static void note_place(struct rec_maker *r, const struct rec_merged *item, uint32_t loc, uint32_t stack)
 {
-    const struct rec_event *from = &log->event;
-    const struct rec_known *shape = &log->shapes[log->last];
-    if (shape->placed && shape->calls == from->stack)
-        return true;
+    *shape_place(r, item) = (struct rec_shape_place){item->piece + 1, item->event.stack, loc, stack};
+}
+
+/* The place and the stack: of most events, their shape knows it. NULL: the decoder is to be asked. */
+static const struct rec_shape_place *find_place(struct rec_maker *r, const struct rec_merged *item)
+{
+    const struct rec_event *from = &item->event;
+    const struct rec_shape_place *shape = shape_place(r, item);
+    if (shape->piece == item->piece + 1 && shape->calls == from->stack)
+        return shape;
     const struct rec_known_place *place = place_slot(r, from);
     if (!place->known || place->site != from->site || place->calls != from->stack)
-        return false;
-    note_place(log, from, place->loc, place->stack);
-    return true;
+        return NULL;
+    note_place(r, item, place->loc, place->stack);
+    return shape;
 }
 
-static struct pt_value value_of(struct rec_maker *r, const struct rec_known_cell *cell, uint64_t bits)
+static struct pt_value value_of(struct rec_maker *r, const struct pt_cell *cell, uint64_t bits)
 {
     unsigned unused = 64 - 8u * cell->size;
     if (cell->type == PT_WATCH_INT)
@@ -123,81 +91,102 @@ static struct pt_value value_of(struct rec_maker *r, const struct rec_known_cell
     return chan_decode(r->decoder, cell->type, cell->size, (const unsigned char *)&bits);
 }
 
-/* The decoder has made this event of an access: remembers what it found, if that is all there is to it. */
-static void remember(struct rec_maker *r, struct rec_log *log, const struct rec_event *from,
-                     const struct pt_event *made)
+/* An access: most are of one variable, of all of it. Others go into the decoder's queue. False: the decoder is to be
+ * asked. */
+static bool take_access(struct rec_maker *r, const struct rec_merged *item, const struct rec_shape_place *place,
+                        struct pt_event *ret_event)
 {
-    bool lock = is_lock(from);
-    struct pt_cell cell = {0};
-    log->name = made->thread;
-    note_place(log, from, made->loc, made->stack);
-    *place_slot(r, from) = (struct rec_known_place){from->site, from->stack, made->loc, made->stack, true};
-    if (!lock)
-        cell = pt_places_look(r->decoder->places, from->address, PT_SPACE_VAR);
-    if (lock || (cell.low == from->address && cell.size == from->size && cell.name == made->object))
-        *cell_slot(r, from) = (struct rec_known_cell){from->address, generation_of(r, from->address), made->object,
-                                                      (uint8_t)(lock ? A_LOCK : from->size), cell.type};
-}
-
-static bool is_known(struct rec_maker *r, const struct rec_log *log, const struct rec_known_cell *cell, uint32_t size)
-{
-    const struct rec_event *from = &log->event;
-    return log->name != PT_NONE && cell->address == from->address && cell->size == size &&
-           cell->generation == generation_of(r, from->address) && is_placed(r, log);
-}
-
-/* An access of which everything is known; false: the decoder is to be asked. */
-static bool take_known(struct rec_maker *r, const struct rec_log *log, struct pt_event *ret_event)
-{
-    const struct rec_event *from = &log->event;
-    const struct rec_known_cell *cell = cell_slot(r, from);
-    const struct rec_known *shape = &log->shapes[log->last];
-    unsigned order = (unsigned)from->marks >> PT_MARK_ORDER;
-    if (order >= PT_MEMORY_COUNT || !is_known(r, log, cell, from->size))
-        return false;
-    bool stores = from->kind == PT_KIND_UPDATE_AT && from->marks & PT_MARK_STORE;
-    *ret_event = (struct pt_event){.op = (uint8_t)(stores ? PT_OP_WRITE : pt_kind_op(from->kind)),
-                                   .thread = log->name,
-                                   .object = cell->object,
-                                   .loc = shape->loc,
-                                   .stack = shape->stack,
-                                   .order = (uint8_t)order,
-                                   .value = value_of(r, cell, from->value)};
-    return true;
-}
-
-/* The same of a lock: its events, which may be several, go into the decoder's queue. */
-static bool take_known_lock(struct rec_maker *r, const struct rec_log *log)
-{
-    const struct rec_event *from = &log->event;
-    const struct rec_known_cell *cell = cell_slot(r, from);
-    const struct rec_known *shape = &log->shapes[log->last];
-    if (!is_known(r, log, cell, A_LOCK))
-        return false;
-    struct pt_event event = {.op = (uint8_t)pt_kind_op(from->kind),
-                             .thread = log->name,
-                             .object = cell->object,
-                             .loc = shape->loc,
-                             .stack = shape->stack};
-    chan_take_lock(r->decoder, event, log->thread, false);
-    return true;
-}
-
-bool rec_make(struct rec_maker *r, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad)
-{
-    const struct rec_event *from = &log->event;
+    const struct rec_event *from = &item->event;
     struct pt_channel_reader *d = r->decoder;
-    bool small = is_small_access(from), lock = !small && is_lock(from);
-    if (small && take_known(r, log, ret_event))
-        return true;
-    if (lock && take_known_lock(r, log))
+    uint64_t end = from->address + from->size;
+    unsigned order = (unsigned)from->marks >> PT_MARK_ORDER;
+    bool stores = from->kind == PT_KIND_UPDATE_AT && from->marks & PT_MARK_STORE;
+    if (order >= PT_MEMORY_COUNT || !from->size || from->size > CHAN_LARGEST_ACCESS || end < from->address)
         return false;
-    put_record(r, log->thread, from);
+    *ret_event = (struct pt_event){.op = (uint8_t)(stores ? PT_OP_WRITE : pt_kind_op(from->kind)),
+                                   .thread = r->logs[item->log].name - 1,
+                                   .object = PT_NONE,
+                                   .loc = place->loc,
+                                   .stack = place->stack,
+                                   .order = (uint8_t)order};
+    uint32_t number = pt_cells_var(r->cells, from->address);
+    const struct pt_cell *cell = number == PT_NONE ? NULL : &r->cells->items[number];
+    if (cell && cell->low == from->address && cell->size == from->size && from->size <= sizeof from->value) {
+        ret_event->object = cell->name;
+        ret_event->value = value_of(r, cell, from->value);
+        return true;
+    }
+    bool small = from->size <= sizeof from->value;
+    const unsigned char *bytes = from->raw ? from->raw : (const unsigned char *)&from->value;
+    chan_take_memory(d, *ret_event, (struct pt_access){from->address, from->size}, bytes,
+                     from->raw || small ? from->size : 0);
+    return true;
+}
+
+/* An operation on a lock that was met before, or memory that begins or ends: their events, which may be several, go
+ * into the decoder's queue. */
+static bool take_other(struct rec_maker *r, const struct rec_merged *item, const struct rec_shape_place *place,
+                       uint32_t thread)
+{
+    const struct rec_event *from = &item->event;
+    enum pt_object_by by = pt_kind_by(from->kind);
+    struct pt_event event = {.op = (uint8_t)pt_kind_op(from->kind),
+                             .thread = r->logs[item->log].name - 1,
+                             .object = PT_NONE,
+                             .loc = place->loc,
+                             .stack = place->stack};
+    if (from->marks)
+        return false;
+    if (by == PT_BY_EXTENT && from->value && from->address + from->value > from->address) {
+        chan_take_extent(r->decoder, from->kind, (struct pt_access){from->address, from->value}, event);
+        return true;
+    }
+    if (by != PT_BY_ADDRESS || pt_op_space(event.op) != PT_SPACE_LOCK)
+        return false;
+    uint32_t number = pt_cells_object(r->cells, from->address, PT_SPACE_LOCK);
+    if (number == PT_NONE)
+        return false;
+    event.object = r->cells->items[number].name;
+    chan_take_lock(r->decoder, event, thread, false);
+    return true;
+}
+
+/* The decoder has made this of the event. */
+static void remember(struct rec_maker *r, const struct rec_merged *item, const struct pt_event *made)
+{
+    const struct rec_event *from = &item->event;
+    r->logs[item->log].name = made->thread + 1;
+    note_place(r, item, made->loc, made->stack);
+    *place_slot(r, from) = (struct rec_known_place){from->site, from->stack, made->loc, made->stack, true};
+}
+
+bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t thread, struct pt_event *ret_event,
+              bool *ret_bad)
+{
+    const struct rec_event *from = &item->event;
+    struct pt_channel_reader *d = r->decoder;
+    enum pt_object_by by = pt_kind_by(from->kind);
+    bool full = by == PT_BY_MEMORY || by == PT_BY_EXTENT || by == PT_BY_ADDRESS;
+    if (item->log >= r->log_cap)
+        PT_ROOM(r->logs, r->log_cap, item->log);
+    const struct rec_shape_place *place = full && r->logs[item->log].name ? find_place(r, item) : NULL;
+    if (place && by == PT_BY_MEMORY && take_access(r, item, place, ret_event))
+        return ret_event->object != PT_NONE;
+    if (place && by != PT_BY_MEMORY && take_other(r, item, place, thread))
+        return false;
+    put_record(r, thread, from);
     bool taken = chan_take_event(d, 0, ret_event);
     *ret_bad |= !taken;
-    if (pt_kind_by(from->kind) == PT_BY_EXTENT)
-        forget(r, from->address, from->value);
-    if (taken && (small || lock) && d->queue_count == 1)
-        remember(r, log, from, &d->queue[0]);
+    if (taken && full && d->queue_count)
+        remember(r, item, &d->queue[d->queue_count - 1]);
+    else if (taken && from->kind == PT_KIND_FREED) /* of no event: where it stands does not matter */
+        note_place(r, item, 0, 0);
     return taken && ret_event->op != PT_OP_COUNT;
+}
+
+void rec_maker_release(struct rec_maker *r)
+{
+    for (size_t i = 0; i < r->log_cap; i++)
+        free(r->logs[i].shapes);
+    free(r->logs);
 }

@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "core/recording.h"
+#include "trace/ahead.h"
+#include "trace/cells.h"
 #include "trace/format.h"
+#include "trace/pages.h"
 
 struct pt_channel_reader;
 struct pt_debuginfo;
@@ -23,10 +26,8 @@ struct rec_known {
     struct pt_rec_shape shape;
     uint32_t site, size;
     uint16_t kind, marks;
-    uint16_t raw;               /* bytes behind it */
-    bool valued;                /* it gives a value */
-    bool placed;                /* where it stood last is known: ... */
-    uint32_t calls, loc, stack; /* ... in these calls, the place and the stack of the event that was made of it */
+    uint16_t raw; /* bytes behind it */
+    bool valued;  /* it gives a value */
 };
 
 /* What is remembered of granules (pt_rec_is_kept): the event says it, or its value is that. */
@@ -36,15 +37,27 @@ enum rec_memory_use { REC_NOTHING, REC_GIVES, REC_TAKES };
 struct rec_event {
     uint64_t stamp, address, value;
     uint32_t site, size, stack;
+    uint32_t shape; /* its number in the log's piece */
     uint16_t kind, marks;
     uint8_t memory;     /* enum rec_memory_use */
     const uint8_t *raw; /* NULL: it has none */
 };
 
+/* Events in the order of the run, some at a time. */
+enum { REC_BATCH = 1 << 10 };
+struct rec_batch {
+    uint32_t count, next;
+    struct rec_merged {
+        struct rec_event event;
+        uint32_t log, piece;
+    } items[REC_BATCH];
+    uint32_t raw_used;
+    uint8_t raw[REC_BATCH * 16 + PT_REC_RAW_MOST]; /* what `raw` of the events points to */
+};
+
 /* The log of a thread. */
 struct rec_log {
     uint32_t thread;
-    uint32_t name;          /* of the thread; PT_NONE: not known yet */
     struct rec_part *parts; /* in order */
     uint32_t part_count, next_part;
     size_t part_cap;
@@ -70,57 +83,43 @@ void rec_log_split(struct rec_log *log);
 /* What it needs to read on, but not its parts. */
 void rec_log_release(struct rec_log *log);
 
-/* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
- * memory is about, as long as no memory has begun or ended in its page; and the place and the stack of a site in calls.
- */
-enum { REC_CELLS = 1 << 17, REC_PLACES = 1 << 12, REC_PAGE_BITS = 12, REC_PAGES = 1 << 14 };
+/* What the decoder has found lately: the place and the stack of a site in calls, and of the shapes of each log. */
+enum { REC_PLACES = 1 << 12 };
+struct rec_known_place {
+    uint32_t site, calls, loc, stack;
+    bool known;
+};
 struct rec_maker {
     struct pt_channel_reader *decoder;
-    uint32_t generation, generations[REC_PAGES]; /* count memory that begins or ends; by pages, modulo their number */
-    struct rec_known_cell {
-        uint64_t address;
-        uint32_t generation, object; /* 0: free */
-        uint8_t size, type;
-    } cells[REC_CELLS];
-    struct rec_known_place {
-        uint32_t site, calls, loc, stack;
-        bool known;
-    } places[REC_PLACES];
+    struct pt_cells *cells; /* the decoder's */
+    struct rec_made {
+        uint32_t name; /* of the thread, plus 1; 0: not known yet */
+        struct rec_shape_place {
+            uint32_t piece, calls, loc, stack; /* piece: plus 1; of another one it says nothing */
+        } * shapes;
+        size_t shape_cap;
+    } * logs;
+    size_t log_cap;
+    struct rec_known_place places[REC_PLACES];
 };
+void rec_maker_release(struct rec_maker *maker);
 
 struct pt_event;
-/* Makes what follows from the log's event: true: *ret_event, otherwise what is in the decoder's queue, if anything.
- * *ret_bad is set where the event makes no sense. */
-bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
-
-/* Something for each granule of memory, in pages that are made when they are first needed (recording_pages.c). */
-enum { REC_NEAR = 1 << 10, REC_GRANULES = 1 << (REC_PAGE_BITS - 3) };
-struct rec_pages {
-    bool begun;
-    uint32_t bytes;        /* of what there is for a granule */
-    struct pt_map64 index; /* of pages, by number */
-    struct rec_page {
-        uint64_t page;
-        void *granules;        /* 0 at first; NULL: there are none */
-    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
-    uint32_t count;
-    size_t cap;
-};
-void rec_pages_begin(struct rec_pages *pages, uint32_t bytes);
-/* What there is for the granules of this page; NULL: nothing, and it is not to be made. */
-void *rec_pages_at(struct rec_pages *pages, uint64_t page, bool make);
-void rec_pages_release(struct rec_pages *pages);
+/* Makes what follows from an event of the thread `thread`: true: *ret_event, otherwise what is in the decoder's queue,
+ * if anything. *ret_bad is set where the event makes no sense. */
+bool rec_make(struct rec_maker *maker, const struct rec_merged *from, uint32_t thread, struct pt_event *ret_event,
+              bool *ret_bad);
 
 /* Memory that one thread after the other has for itself (recording_private.c). */
 struct rec_private {
     bool begun, found;
-    bool alone;              /* so far there is one thread, and no other was started */
-    bool foreign;            /* there is one that nobody has started: then the first was never known to be alone */
-    uint32_t first;          /* log of the first event */
-    uint64_t noted;          /* events so far: stamps may be equal */
-    struct rec_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
-    struct pt_map64 log_of;  /* by the thread's number */
-    struct pt_map64 forked;  /* numbers of threads */
+    bool alone;             /* so far there is one thread, and no other was started */
+    bool foreign;           /* there is one that nobody has started: then the first was never known to be alone */
+    uint32_t first;         /* log of the first event */
+    uint64_t noted;         /* events so far: stamps may be equal */
+    struct pt_pages owners; /* uint16_t: the number of the log plus 1, of none or of several */
+    struct pt_map64 log_of; /* by the thread's number */
+    struct pt_map64 forked; /* numbers of threads */
     struct rec_private_thread {
         bool forked;
         uint16_t joined_by; /* 0: nobody yet */
@@ -179,14 +178,15 @@ struct recording {
     uint64_t until, lost;      /* those up to this one are not; so many events, at least, are missing before them */
     bool lost_said;
     bool torn;    /* the file makes no sense from somewhere on */
-    bool dropped; /* events above the limit, or of damaged logs */
+    bool dropped; /* events above the limit, or of damaged logs; whoever works ahead has it */
+    bool bad;     /* events that make no sense */
     uint64_t records;
     struct rec_initials initials;
     struct rec_private private;
-    struct rec_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
-    bool notes;              /* private is told of each event that is given */
-    const uint8_t *file;     /* its bytes */
-    size_t len, taken;       /* how many there are; chunks up to here were taken */
+    struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
+    bool notes;             /* private is told of each event that is given */
+    const uint8_t *file;    /* its bytes */
+    size_t len, taken;      /* how many there are; chunks up to here were taken */
     void *mapped;
     size_t mapped_len;
     void *live; /* the buffers of a program that was killed */
@@ -203,6 +203,9 @@ struct recording {
     size_t heap_cap;
     uint64_t others; /* the lowest stamp behind the first; 0: it is to be looked for */
     struct rec_maker maker;
+    struct rec_batch *batch, *own; /* that events are taken from; and the one of who does it alone */
+    struct pt_ahead *ahead;        /* NULL: nobody works ahead */
+    struct rec_batch *pieces[PT_AHEAD_PIECES];
     uint8_t raw[PT_REC_PIECE];
 };
 

@@ -49,8 +49,7 @@ static void give_one(const struct rec_initials *r, struct pt_channel_reader *d, 
 {
     unsigned char bytes[PT_REC_RAW_MOST];
     struct pt_event event = {.op = PT_OP_INIT, .thread = PT_NONE, .object = cell->name};
-    bool named = strncmp(pt_name(d->names, PT_SPACE_VAR, cell->name), "0x", 2) != 0;
-    if (!named || !cell->size || cell->size > sizeof bytes || !copy_initial(r, at, cell->low, cell->size, bytes))
+    if (!cell->size || cell->size > sizeof bytes || !copy_initial(r, at, cell->low, cell->size, bytes))
         return;
     event.loc = pt_names_intern_clean(d->names, PT_SPACE_LOC, "-", 1);
     event.value = chan_decode(d, cell->type, cell->size, bytes);
@@ -77,7 +76,11 @@ static void give(const struct rec_initials *r, struct pt_channel_reader *d, uint
 {
     uint64_t end = r->items[at].address + 8;
     for (uint64_t address = end - 8; address < end;) {
-        struct pt_cell cell = pt_places_look(d->places, address, PT_SPACE_VAR);
+        struct pt_cell cell;
+        if (!pt_places_variable(d->places, address, &cell)) {
+            address++;
+            continue;
+        }
         uint64_t next = cell.low + cell.size;
         uint32_t first = cell.low == address ? at : find(r, cell.low & ~UINT64_C(7));
         /* of one that begins before: as soon as the last of its granules is there */

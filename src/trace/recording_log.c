@@ -182,6 +182,7 @@ static bool take_event(struct rec_log *log)
                                     .site = known->site,
                                     .size = known->size,
                                     .stack = known->shape.stack,
+                                    .shape = number,
                                     .kind = known->kind,
                                     .marks = known->marks,
                                     .memory = memory_of(tag, known),

@@ -37,7 +37,7 @@
 #include "core/hash.h"
 #include "trace/recording_impl.h"
 
-enum { PAGE_BITS = REC_PAGE_BITS, IN_PAGE = REC_GRANULES, SHARED = UINT16_MAX };
+enum { PAGE_BITS = PT_PAGE_BITS, IN_PAGE = PT_PAGE_GRANULES, SHARED = UINT16_MAX };
 
 static bool is_static(const struct rec_private *p, uint64_t address)
 {
@@ -49,7 +49,7 @@ static bool is_static(const struct rec_private *p, uint64_t address)
 
 static uint16_t *owner_at(struct rec_private *p, uint64_t address, bool make)
 {
-    uint16_t *owners = rec_pages_at(&p->owners, address >> PAGE_BITS, make);
+    uint16_t *owners = pt_pages_at(&p->owners, address >> PAGE_BITS, make);
     return owners ? &owners[(address >> 3) % IN_PAGE] : NULL;
 }
 
@@ -121,7 +121,7 @@ static void free_page(const struct rec_private *p, uint64_t page, uint16_t *owne
 static void take_free(struct rec_private *p, const struct rec_private_stretch *freed)
 {
     uint64_t first = freed->from >> PAGE_BITS, last = (freed->to - 1) >> PAGE_BITS;
-    const struct rec_pages *all = &p->owners;
+    const struct pt_pages *all = &p->owners;
     if (last - first >= all->count) {
         for (uint32_t i = 0; i < all->count; i++)
             if (all->pages[i].page >= first && all->pages[i].page <= last)
@@ -129,7 +129,7 @@ static void take_free(struct rec_private *p, const struct rec_private_stretch *f
         return;
     }
     for (uint64_t page = first; page <= last; page++) {
-        uint16_t *owners = rec_pages_at(&p->owners, page, false);
+        uint16_t *owners = pt_pages_at(&p->owners, page, false);
         if (owners)
             free_page(p, page, owners, freed);
     }
@@ -151,7 +151,7 @@ static bool spread(struct rec_private *p, const struct rec_private_stretch *acce
 void rec_private_begin(struct rec_private *p, bool alone)
 {
     rec_private_clear(p);
-    rec_pages_begin(&p->owners, sizeof(uint16_t));
+    pt_pages_begin(&p->owners, sizeof(uint16_t));
     pt_map64_init(&p->log_of);
     pt_map64_init(&p->forked);
     p->begun = true;
@@ -196,7 +196,7 @@ bool rec_private_is(struct rec_private *p, const struct rec_event *event)
 void rec_private_clear(struct rec_private *p)
 {
     struct rec_private empty = {.modules = p->modules, .module_count = p->module_count, .module_cap = p->module_cap};
-    rec_pages_release(&p->owners);
+    pt_pages_release(&p->owners);
     free(p->threads);
     free(p->accesses);
     free(p->frees);

@@ -171,6 +171,22 @@ static enum pt_read first(struct pt_source *source, struct pt_event *ret_event, 
     return source->next(source, ret_event, err);
 }
 
+enum pt_read pt_source_seek(struct pt_source *source, uint64_t event, struct pt_err *err)
+{
+    struct pt_file_source *file = file_of(source);
+    struct pt_event passed;
+    uint64_t before = 0;
+    enum pt_read got = PT_READ_EVENT;
+    while (!source->format && !choose_format(file))
+        if (pt_input_fill(&file->input, source->label, err) != PT_OK)
+            return PT_READ_ERROR;
+    if (source->format->seek && !source->format->seek(source, event, &before))
+        before = 0;
+    for (; before + 1 < event && got == PT_READ_EVENT; before++)
+        got = pt_source_next(source, &passed, err);
+    return got;
+}
+
 static struct pt_file_source *new_file(const char *label, struct pt_names *names)
 {
     struct pt_file_source *file = pt_xcalloc(1, sizeof *file);

@@ -58,6 +58,10 @@ void pt_source_leave_out(struct pt_source *source);
  * PT_READ_WAIT; until its end was read, or this is taken back: then all is there. */
 void pt_source_follow(struct pt_source *source, bool follows);
 
+/* Before the first event of a file: the next event is this one, counted from 1, as if all before it had been read (but
+ * nobody saw them). PT_READ_END: it has fewer. Of a binary trace with an index this costs a block or two. */
+enum pt_read pt_source_seek(struct pt_source *source, uint64_t event, struct pt_err *err);
+
 /* Remembers an end, which stays the answer. */
 enum pt_read pt_source_settle(struct pt_source *source, enum pt_read got, const struct pt_err *err);
 

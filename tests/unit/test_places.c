@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -265,12 +266,134 @@ static void many_blocks(void **state)
     pt_blocks_release(&table);
 }
 
+/* The same by definition: for each byte its cell, for each address its lives. */
+enum { MODEL_LOW = 0x9000, MODEL_BYTES = 192, MODEL_STEPS = 400 };
+struct model {
+    struct {
+        uint64_t low;
+        uint32_t size;
+        char name[48];
+    } cells[MODEL_STEPS], blocks[MODEL_STEPS];
+    int cell_count, block_count;
+    int cell_of[MODEL_BYTES], block_of[MODEL_BYTES]; /* plus 1; 0: none */
+    unsigned lives[MODEL_BYTES];
+};
+
+static void model_life(struct model *m, uint64_t address, char *name)
+{
+    unsigned lives = ++m->lives[address - MODEL_LOW];
+    if (lives == 1)
+        snprintf(name, 48, "0x%llx", (unsigned long long)address);
+    else
+        snprintf(name, 48, "0x%llx#%u", (unsigned long long)address, lives);
+}
+
+/* Cells and blocks of which a byte is forgotten go as wholes. */
+static void model_forget(struct model *m, uint64_t low, uint64_t high)
+{
+    for (uint64_t at = low; at < high; at++) {
+        int cell = m->cell_of[at - MODEL_LOW], block = m->block_of[at - MODEL_LOW];
+        for (int i = 0; i < MODEL_BYTES; i++) {
+            m->cell_of[i] = cell && m->cell_of[i] == cell ? 0 : m->cell_of[i];
+            m->block_of[i] = block && m->block_of[i] == block ? 0 : m->block_of[i];
+        }
+    }
+}
+
+static int model_cell(struct model *m, uint64_t address, uint64_t end)
+{
+    int at = (int)(address - MODEL_LOW), made = m->cell_count, block = m->block_of[at];
+    if (m->cell_of[at])
+        return m->cell_of[at] - 1;
+    m->cell_count++;
+    m->cells[made].low = address;
+    do
+        m->cell_of[at++] = made + 1;
+    while (at < (int)(end - MODEL_LOW) && !m->cell_of[at]);
+    m->cells[made].size = (uint32_t)(MODEL_LOW + (uint64_t)at - address);
+    if (block) {
+        char name[48];
+        memcpy(name, m->blocks[block - 1].name, sizeof name);
+        snprintf(m->cells[made].name, sizeof m->cells[made].name, "%.30s+%u", name,
+                 (unsigned)(address - m->blocks[block - 1].low));
+    } else {
+        model_life(m, address, m->cells[made].name);
+    }
+    return made;
+}
+
+/* `ids`: of the cells of the model. */
+static void model_step(struct fixture *f, struct model *m, unsigned seed, uint32_t *ids)
+{
+    static const unsigned sizes[] = {1, 2, 4, 8, 16, 3};
+    uint64_t low = MODEL_LOW + seed % (MODEL_BYTES - 40), size = sizes[seed >> 8 & 3    ? seed >> 10 & 3
+                                                                       : seed >> 10 & 1 ? 4
+                                                                                        : 5];
+    unsigned what = seed >> 12 & 15;
+    if (what < 11) {
+        int at = model_cell(m, low, low + size);
+        struct pt_cell cell = pt_places_cell(f->places, low, low + size, false);
+        assert_int_equal(cell.low, m->cells[at].low);
+        assert_int_equal(cell.size, m->cells[at].size);
+        assert_true(ids[at] == PT_NONE || ids[at] == cell.name);
+        ids[at] = cell.name;
+        if (what < 2)
+            assert_string_equal(pt_name(&f->names, PT_SPACE_VAR, cell.name), m->cells[at].name);
+    } else if (what < 14) {
+        uint64_t high = low + size + (seed >> 16 & 15);
+        model_forget(m, low, high);
+        pt_places_forget(f->places, low, high);
+    } else {
+        int made = m->block_count++;
+        size += seed >> 16 & 15;
+        model_forget(m, low, low + size);
+        m->blocks[made].low = low;
+        model_life(m, low, m->blocks[made].name);
+        for (uint64_t at = low; at < low + size; at++)
+            m->block_of[at - MODEL_LOW] = made + 1;
+        uint32_t name = pt_places_begin_block(f->places, low, size);
+        if (what == 14)
+            assert_string_equal(pt_name(&f->names, PT_SPACE_HEAP, name), m->blocks[made].name);
+    }
+}
+
+/* Names are those of the model, whenever they are asked for, and ids are equal where names are. */
+static void random_memory(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 300; round++) {
+        struct fixture f;
+        static struct model m;
+        uint32_t ids[MODEL_STEPS];
+        unsigned seed = round * 2654435761u + 1;
+        memset(&m, 0, sizeof m);
+        memset(ids, 0xff, sizeof ids);
+        setup(&f);
+        for (int i = 0; i < MODEL_STEPS; i++) {
+            seed = seed * 1664525 + 1013904223;
+            model_step(&f, &m, seed >> 8, ids);
+            if (round % 4 == 0 && i % 100 == 50) /* somebody looks for a name */
+                (void)pt_places_look(f.places, MODEL_LOW + seed % MODEL_BYTES, PT_SPACE_VAR);
+        }
+        for (int i = 0; i < m.cell_count; i++)
+            for (int k = 0; k < i; k++)
+                assert_int_equal(ids[i] == ids[k], strcmp(m.cells[i].name, m.cells[k].name) == 0);
+        for (int i = 0; i < m.cell_count; i++) {
+            assert_string_equal(pt_name(&f.names, PT_SPACE_VAR, ids[i]), m.cells[i].name);
+            assert_int_equal(pt_strtab_find(&f.names.space[PT_SPACE_VAR], m.cells[i].name, strlen(m.cells[i].name)),
+                             ids[i]);
+        }
+        teardown(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals),     cmocka_unit_test(looking), cmocka_unit_test(padding),
-        cmocka_unit_test(cells),       cmocka_unit_test(many),    cmocka_unit_test(lives),
-        cmocka_unit_test(given_names), cmocka_unit_test(blocks),  cmocka_unit_test(many_blocks),
+        cmocka_unit_test(globals),     cmocka_unit_test(random_memory), cmocka_unit_test(looking),
+        cmocka_unit_test(padding),     cmocka_unit_test(cells),         cmocka_unit_test(many),
+        cmocka_unit_test(lives),       cmocka_unit_test(given_names),   cmocka_unit_test(blocks),
+        cmocka_unit_test(many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "trace/binary.h"
+#include "trace/binary_index.h"
 #include "trace/oprule.h"
 
 static const char *const odd_names[] = {"x",
@@ -482,12 +482,173 @@ static void test_files(void **state)
     pt_buf_release(&binary);
 }
 
+/* A file that is larger than what is read at a time is decoded ahead, in another thread: with the same events and the
+ * same end, whatever it is. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/portent-test-XXXXXX";
+    struct pt_buf text, binary;
+    uint64_t random = 3;
+    random_trace(41, 60000, true, &text, &binary);
+    assert_true(binary.len > 1 << 19);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int i = 0; i < 24; i++) {
+        struct pt_buf lines[2];
+        struct pt_names names;
+        struct pt_event event;
+        struct pt_err err[2];
+        size_t at = below(&random, (uint32_t)binary.len), len = i % 3 == 1 ? at : binary.len;
+        char before = binary.text[at];
+        enum pt_read ends[2] = {0};
+        binary.text[at] = (char)(before ^ (i % 3 == 2));
+        assert_int_equal(pwrite(fd, binary.text, len, 0), (ssize_t)len);
+        assert_int_equal(ftruncate(fd, (off_t)len), 0);
+        for (int from = 0; from < 2; from++) {
+            struct pt_source *reader = pt_source_from_memory(path, binary.text, len, &names);
+            pt_names_init(&names);
+            pt_buf_init(&lines[from]);
+            if (from) {
+                pt_source_free(reader);
+                assert_int_equal(pt_source_open(path, &names, &reader, &err[from]), PT_OK);
+            }
+            uint32_t most = i % 4 ? UINT32_MAX : below(&random, 40000); /* sometimes it is left before its end */
+            while (most-- && (ends[from] = pt_source_next(reader, &event, &err[from])) == PT_READ_EVENT) {
+                pt_event_to_text(&names, &event, &lines[from]);
+                pt_buf_add(&lines[from], "\n", 1);
+            }
+            pt_source_free(reader);
+            pt_names_release(&names);
+        }
+        if (i % 4) {
+            assert_int_equal(ends[0], ends[1]);
+            expect_same(&lines[0], &lines[1], 41);
+            assert_true(ends[0] == PT_READ_END || strcmp(err[0].message, err[1].message) == 0);
+        }
+        binary.text[at] = before;
+        for (int from = 0; from < 2; from++)
+            pt_buf_release(&lines[from]);
+    }
+    close(fd);
+    unlink(path);
+    pt_buf_release(&text);
+    pt_buf_release(&binary);
+}
+
+/* The lines of at most `most` events from this one on. */
+static enum pt_read read_from(const struct pt_buf *file, uint64_t event, uint32_t most, struct pt_buf *lines,
+                              struct pt_err *err)
+{
+    struct pt_names names;
+    struct pt_event read;
+    pt_names_init(&names);
+    struct pt_source *reader = pt_source_from_memory("t", file->text, file->len, &names);
+    enum pt_read got = pt_source_seek(reader, event, err);
+    lines->len = 0;
+    for (uint32_t i = 0; i < most && got == PT_READ_EVENT; i++) {
+        got = pt_source_next(reader, &read, err);
+        if (got != PT_READ_EVENT)
+            break;
+        assert_int_equal(read.line, event + i);
+        pt_event_to_text(&names, &read, lines);
+        pt_buf_add(lines, "\n", 1);
+    }
+    pt_source_free(reader);
+    pt_names_release(&names);
+    return got;
+}
+
+/* Where the line of an event begins. */
+static const char *line_of(const struct pt_buf *text, uint64_t event)
+{
+    const char *at = text->text;
+    while (--event)
+        at = strchr(at, '\n') + 1;
+    return at;
+}
+
+static bool has_index(const struct pt_buf *file)
+{
+    struct pt_input input;
+    struct pt_binary_index index;
+    pt_input_from_memory(&input, file->text, file->len);
+    bool has = pt_binary_index_load(&input, &index);
+    pt_input_release(&input);
+    if (has)
+        pt_binary_index_release(&index);
+    return has;
+}
+
+/* From any event on, what is read is what comes there; of the text, too, which has no index. */
+static void test_seek(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 100, PT_BLOCK_EVENTS, PT_BLOCK_EVENTS + 1, 30000};
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pt_buf text, binary, lines;
+        struct pt_err err;
+        uint64_t random = seed, events = sizes[seed / 2 % 5];
+        random_trace(seed, (uint32_t)events, seed & 1, &text, &binary);
+        assert_true(has_index(&binary));
+        pt_buf_init(&lines);
+        for (int i = 0; i < 30; i++) {
+            uint64_t event = 1 + below(&random, (uint32_t)events);
+            uint32_t most = below(&random, 3) ? 3 : 40000;
+            enum pt_read got = read_from(i % 10 ? &binary : &text, event, most, &lines, &err);
+            assert_int_equal(got, event + most > events + 1 ? PT_READ_END : PT_READ_EVENT);
+            const char *expected = line_of(&text, event);
+            assert_int_equal(memcmp(expected, lines.text, lines.len), 0);
+            assert_true(got == PT_READ_EVENT || expected + lines.len == text.text + text.len);
+        }
+        assert_int_equal(read_from(&binary, events + 2, 1, &lines, &err), PT_READ_END);
+        pt_buf_release(&lines);
+        pt_buf_release(&text);
+        pt_buf_release(&binary);
+    }
+}
+
+/* Of a file whose end is damaged or cut off, no wrong event comes. */
+static void test_damaged_index(void **state)
+{
+    (void)state;
+    struct pt_buf text, binary, lines;
+    struct pt_err err;
+    uint64_t random = 5;
+    random_trace(13, 20000, true, &text, &binary);
+    pt_buf_init(&lines);
+    for (int i = 0; i < 150; i++) {
+        size_t at = binary.len - 1 - below(&random, i & 1 ? 200 : (uint32_t)binary.len - 20), len = binary.len;
+        char before = binary.text[at];
+        uint64_t event = 1 + below(&random, 20000);
+        binary.text[at] = (char)(before ^ (char)(1 + below(&random, 255)));
+        binary.len = i % 5 ? len : at;
+        (void)read_from(&binary, event, 5, &lines, &err);
+        if (lines.len)
+            assert_int_equal(memcmp(line_of(&text, event), lines.text, lines.len), 0);
+        binary.text[at] = before;
+        binary.len = len;
+    }
+    pt_buf_release(&lines);
+    pt_buf_release(&text);
+    pt_buf_release(&binary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_same_ids),         cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_hostile_payloads), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_large_names), cmocka_unit_test(test_pipe_in_pieces),   cmocka_unit_test(test_files),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_same_ids),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_hostile_payloads),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_large_names),
+        cmocka_unit_test(test_pipe_in_pieces),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_seek),
+        cmocka_unit_test(test_damaged_index),
     };
     return cmocka_run_group_tests_name("trace_binary", tests, NULL, NULL);
 }
