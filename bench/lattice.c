@@ -3,7 +3,7 @@
  * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. The same with more jobs, and
  * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events.
  *
- *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS]
+ *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS]]
  *
  * The ratio to the set is taken in CPU time of the one thread, which other load on the machine disturbs least; that of
  * the jobs in elapsed time.
@@ -259,7 +259,7 @@ static double cone_alone(uint64_t events, double *ret_mb)
 }
 
 /* Microseconds for each relevant event, by the number of threads. */
-static void bench_threads(uint64_t events)
+static void bench_threads(uint64_t events, uint32_t only)
 {
     static const struct {
         uint32_t threads;
@@ -272,6 +272,8 @@ static void bench_threads(uint64_t events)
     } kinds[] = {{"apart", false, 0}, {"reading each other, atoms over several variables", true, 128}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (only && rows[i].threads != only)
+                continue;
             double seconds = cone(events, rows[i].threads, kinds[k].joint, kinds[k].reads, 64, 1);
             printf("RATE cone, %u threads %s: %.2f us, %.0f events/s", rows[i].threads, kinds[k].name,
                    1e6 * seconds / (double)events, (double)events / seconds);
@@ -297,10 +299,10 @@ int main(int argc, char **argv)
         printf("RATIO cone time, four times the events: %.2f (at most 4.4); memory %.2f (at most 1.05)\n",
                large / small, large_mb / small_mb);
     } else if (argc >= 2 && strcmp(argv[1], "threads") == 0) {
-        bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000);
+        bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000, argc >= 4 ? (uint32_t)atoi(argv[3]) : 0);
     } else {
         fprintf(stderr, "usage: lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | "
-                        "threads [EVENTS]\n");
+                        "threads [EVENTS [THREADS]]\n");
         return 2;
     }
     return 0;
