@@ -31,6 +31,7 @@
 
 #include "engine/ranks.h"
 
+enum { LONG_CALM = 32 };
 enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 4096 };
 
 static struct lat_ranks *ranks_new(struct pt_lattice *l)
@@ -55,9 +56,8 @@ static void links_free(struct lat_rank_links *links)
 {
     free(links->first_edge);
     free(links->edges);
-    free(links->top);
     free(links->child);
-    free(links->sibling);
+    free(links->children);
 }
 
 void lat_ranks_release(struct pt_lattice *l)
@@ -159,7 +159,7 @@ static uint32_t make_cuts(struct pt_lattice *l, uint32_t most)
     uint32_t count = l->current->parts[0].count, below = 0, at = 0;
     const lat_word *words = r->words;
     for (uint32_t i = 0; i < count; i++)
-        made->child[i] = PT_NONE;
+        made->child[i] = most;
     uint32_t top = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
     for (; top < r->window->count; top++) {
         lat_word need = r->need[top], bit = lat_bit(top);
@@ -172,8 +172,7 @@ static uint32_t make_cuts(struct pt_lattice *l, uint32_t most)
                 continue;
             r->next_words[at] = words[i] | bit;
             r->parents[at] = i;
-            made->top[at] = top;
-            made->sibling[at] = made->child[i];
+            made->children[at] = (struct lat_rank_child){top, made->child[i]};
             made->child[i] = at;
             if (++at == most)
                 return at;
@@ -188,15 +187,7 @@ static void add_edge(struct lat_rank_links *made, uint32_t from, uint32_t bit)
     PT_PUSH(made->edges, made->edge_count, made->edge_cap, edge);
 }
 
-/* The child of a cut of the level before the current one; PT_NONE: it is not there. */
-static inline uint32_t child_of(const struct lat_rank_links *here, uint32_t parent, uint32_t top)
-{
-    uint32_t child = here->child[parent];
-    while (child != PT_NONE && here->top[child] != top)
-        child = here->sibling[child];
-    return child;
-}
-
+/* The edges of a cut but that of its parent, by the words. */
 static void search_edges(struct pt_lattice *l, lat_word word, uint32_t top)
 {
     struct lat_ranks *r = l->ranks;
@@ -215,23 +206,54 @@ static void search_edges(struct pt_lattice *l, lat_word word, uint32_t top)
     }
 }
 
+/* The same, by the edges of the parent. */
+static inline void follow_edges(struct lat_ranks *r, uint32_t parent, uint32_t top)
+{
+    const struct lat_rank_links *here = &r->here;
+    struct lat_rank_child *children = here->children;
+    const struct lat_rank_edge *e = here->edges + here->first_edge[parent];
+    const struct lat_rank_edge *end = here->edges + here->first_edge[parent + 1];
+    uint32_t nobody = (uint32_t)here->children_cap - 1;
+    PT_GROW(r->made.edges, r->made.edge_cap, r->made.edge_count + (size_t)(end - e));
+    struct lat_rank_edge *to = r->made.edges + r->made.edge_count;
+    children[nobody].top = top;
+    for (; e < end; e++) {
+        uint32_t child = here->child[e->from];
+        while (children[child].top != top)
+            child = children[child].sibling;
+        *to = (struct lat_rank_edge){child, e->bit};
+        to += child != nobody;
+    }
+    r->made.edge_count = (uint32_t)(to - r->made.edges);
+}
+
 /* The edges of the cut, its parent's first. */
 static inline void find_edges(struct pt_lattice *l, uint32_t at)
 {
     struct lat_ranks *r = l->ranks;
-    const struct lat_rank_links *here = &r->here;
-    uint32_t parent = r->parents[at], top = r->made.top[at];
+    uint32_t parent = r->parents[at], top = r->made.children[at].top;
     r->made.first_edge[at] = r->made.edge_count;
     add_edge(&r->made, parent, top);
-    if (!r->linked) {
-        search_edges(l, r->next_words[at], top);
+    if (r->calm >= LONG_CALM)
         return;
-    }
-    for (uint32_t e = here->first_edge[parent]; e < here->first_edge[parent + 1]; e++) {
-        uint32_t from = child_of(here, here->edges[e].from, top);
-        if (from != PT_NONE)
-            add_edge(&r->made, from, here->edges[e].bit);
-    }
+    if (r->linked)
+        follow_edges(r, parent, top);
+    else
+        search_edges(l, r->next_words[at], top);
+}
+
+/*
+ * Once all runs are too many to count and all sets are the same, a cut gets from one edge what it would from all, and
+ * the others are not looked for. They would have to be searched for if that ends, so it must have lasted for a while.
+ */
+static bool is_calm(const struct pt_lattice *l, const struct lat_part *part)
+{
+    if (l->ranks->stepped)
+        return false;
+    for (uint32_t i = 0; i < part->count; i++)
+        if (part->runs[i] != UINT64_MAX || part->sets[i] != part->sets[0])
+            return false;
+    return true;
 }
 
 /* Effects and steps repeat from cut to cut, so the last one is tried before the table. */
@@ -306,7 +328,9 @@ static void keep_cuts(struct pt_lattice *l, uint32_t count)
     struct lat_ranks *r = l->ranks;
     struct memo effect = {PT_NONE, 0, 0}, step = effect;
     lat_word common = ~(lat_word)0, any = 0;
+    struct lat_part *to = &l->next->parts[0];
     r->made.edge_count = 0;
+    lat_part_reserve(l, to, to->words ? to->words : 1, count);
     for (uint32_t at = 0; at < count; at++) {
         find_edges(l, at);
         fill_cut(l, at, &effect, &step);
@@ -314,7 +338,9 @@ static void keep_cuts(struct pt_lattice *l, uint32_t count)
         any |= r->next_words[at];
     }
     r->made.first_edge[count] = r->made.edge_count;
-    l->next->parts[0].count = count;
+    to->count = count;
+    r->linked = r->calm < LONG_CALM;
+    r->calm = is_calm(l, to) ? r->calm + (r->calm < LONG_CALM) : 0;
     r->common = common;
     r->any = any;
     lat_word *words = r->words;
@@ -326,7 +352,6 @@ static void keep_cuts(struct pt_lattice *l, uint32_t count)
     struct lat_rank_links links = r->here;
     r->here = r->made;
     r->made = links;
-    r->linked = true;
 }
 
 /* ---- coming and going ---- */
@@ -429,14 +454,14 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
 static void reserve(struct pt_lattice *l, uint32_t most)
 {
     struct lat_ranks *r = l->ranks;
-    struct lat_part *to = &l->next->parts[0];
     PT_GROW(r->next_words, r->next_cap, most);
     PT_GROW(r->parents, r->parent_cap, most);
     PT_GROW(r->made.first_edge, r->made.first_edge_cap, (size_t)most + 1);
-    PT_GROW(r->made.top, r->made.top_cap, most);
-    PT_GROW(r->made.sibling, r->made.sibling_cap, most);
+    if (r->made.children_cap != (size_t)most + 1) {
+        r->made.children_cap = (size_t)most + 1;
+        r->made.children = pt_xrealloc(r->made.children, r->made.children_cap * sizeof *r->made.children);
+    }
     PT_GROW(r->made.child, r->made.child_cap, l->current->parts[0].count);
-    lat_part_reserve(l, to, to->words ? to->words : 1, most);
 }
 
 /* Makes the cuts of the next level, as many as there are or are kept. */

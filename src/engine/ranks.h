@@ -37,10 +37,12 @@ struct lat_rank_links {
     uint32_t *first_edge; /* per cut, and one more: where its edges begin */
     struct lat_rank_edge *edges;
     uint32_t edge_count;
-    uint32_t *top;     /* per cut: the bit that it has and its parent has not */
-    uint32_t *child;   /* per cut of the level before: its last child, or PT_NONE ... */
-    uint32_t *sibling; /* ... and per cut the one before it, of the same parent */
-    size_t first_edge_cap, edge_cap, top_cap, child_cap, sibling_cap;
+    uint32_t *child; /* per cut of the level before: its last child, or the number of cuts */
+    struct lat_rank_child {
+        uint32_t top;     /* the bit that it has and its parent has not */
+        uint32_t sibling; /* the child before it */
+    } * children;         /* per cut, and one more, where searches end */
+    size_t first_edge_cap, edge_cap, child_cap, children_cap;
 };
 
 /* What atoms over several variables amount to, by the last writes of those variables. */
@@ -60,7 +62,8 @@ struct lat_ranks {
     lat_word common, any;             /* the events of the window in all cuts, in some */
     struct lat_rank_links here, made; /* of the current level, and of the one being made */
     bool linked;                      /* `here` is that of the current level */
-    bool stepped;                     /* runs are stepped as they come: events of the property may tell them apart */
+    uint32_t calm; /* so many levels before it, and itself, were such that edges tell nothing: see is_calm */
+    bool stepped;  /* runs are stepped as they come: events of the property may tell them apart */
     /* The variables whose values are asked for: of a module all, else those of atoms over several. */
     const uint32_t *vars;
     uint32_t var_count;

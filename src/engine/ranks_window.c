@@ -153,8 +153,10 @@ static void renumber(struct lat_ranks *r, uint32_t count, lat_word keep)
     uint32_t number[LAT_RANK_SPAN], kept = 0;
     for (uint32_t bit = 0; bit < LAT_RANK_SPAN; bit++)
         number[bit] = keep & lat_bit(bit) ? kept++ : PT_NONE;
-    for (uint32_t i = 0; r->linked && i < count; i++)
-        r->here.top[i] = r->here.top[i] == PT_NONE ? PT_NONE : number[r->here.top[i]];
+    for (uint32_t i = 0; r->linked && i < count; i++) {
+        uint32_t *top = &r->here.children[i].top;
+        *top = *top == PT_NONE ? PT_NONE : number[*top];
+    }
     for (uint32_t e = 0; r->linked && e < r->here.edge_count; e++)
         r->here.edges[e].bit = r->here.edges[e].bit == PT_NONE ? PT_NONE : number[r->here.edges[e].bit];
 }
@@ -285,6 +287,7 @@ bool lat_window_begin(struct pt_lattice *l)
     r->common = ~(lat_word)0;
     r->any = 0;
     r->linked = false;
+    r->calm = 0;
     for (uint32_t i = 0; i < part->count; i++) {
         lat_word word = word_of_key(l, part->keys + (size_t)i * l->layout->words);
         /* Events before the end without a bit are in the cut; where not all others have one, it has no word. */
