@@ -117,14 +117,18 @@ static uint32_t joint_effect(struct pt_lattice *l, lat_word word)
     struct lat_worker *w = &l->workers[0];
     uint64_t writes[LAT_RANK_JOINTS] = {0}, hash = 0;
     struct lat_rank_memo *memo = NULL;
-    lat_window_values(l, word, r->memos ? writes : NULL);
     if (r->memos) {
+        lat_window_writes(l, word, writes);
         for (uint32_t i = 0; i < r->var_count; i++)
             hash = (hash ^ writes[i]) * 0x9e3779b97f4a7c15ULL;
         memo = &r->memos[hash >> 58]; /* of LAT_RANK_MEMOS */
-        if (memo->effect != PT_NONE && memcmp(memo->writes, writes, r->var_count * sizeof *writes) == 0)
+        bool known = memo->effect != PT_NONE;
+        for (uint32_t i = 0; i < r->var_count && known; i++)
+            known = memo->writes[i] == writes[i];
+        if (known)
             return memo->effect;
     }
+    lat_window_values(l, word);
     uint32_t effect = pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
     if (memo) {
         memcpy(memo->writes, writes, sizeof writes);
@@ -135,7 +139,7 @@ static uint32_t joint_effect(struct pt_lattice *l, lat_word word)
 
 static pt_letter module_letter(struct pt_lattice *l, lat_word word, uint32_t user_event)
 {
-    lat_window_values(l, word, NULL);
+    lat_window_values(l, word);
     return pt_monitor_letter(l->monitor, l->workers[0].values, user_event); /* no worker is active */
 }
 
@@ -234,8 +238,6 @@ static inline void find_edges(struct pt_lattice *l, uint32_t at)
     uint32_t parent = r->parents[at], top = r->made.children[at].top;
     r->made.first_edge[at] = r->made.edge_count;
     add_edge(&r->made, parent, top);
-    if (r->calm >= LONG_CALM)
-        return;
     if (r->linked)
         follow_edges(r, parent, top);
     else
@@ -246,11 +248,11 @@ static inline void find_edges(struct pt_lattice *l, uint32_t at)
  * Once all runs are too many to count and all sets are the same, a cut gets from one edge what it would from all, and
  * the others are not looked for. They would have to be searched for if that ends, so it must have lasted for a while.
  */
-static bool is_calm(const struct pt_lattice *l, const struct lat_part *part)
+static bool is_calm(const struct pt_lattice *l, const struct lat_part *part, uint32_t count)
 {
-    if (l->ranks->stepped)
+    if (l->ranks->stepped || l->counting)
         return false;
-    for (uint32_t i = 0; i < part->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (part->runs[i] != UINT64_MAX || part->sets[i] != part->sets[0])
             return false;
     return true;
@@ -322,6 +324,32 @@ static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effe
     to->sets[at] = set;
 }
 
+/* The same of all cuts where edges tell nothing; whether that goes on. */
+static bool fill_calm(struct pt_lattice *l, uint32_t count)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_part *from = &l->current->parts[0];
+    struct lat_part *to = &l->next->parts[0];
+    const struct lat_rank_event *events = r->window->events;
+    const pt_set set = from->sets[0];
+    struct memo effect = {PT_NONE, 0, 0}, step = {PT_NONE, 0, 0};
+    bool same = true;
+    for (uint32_t at = 0; at < count; at++) {
+        const struct lat_rank_event *event = &events[r->made.children[at].top];
+        pt_letter before = from->letters[r->parents[at]];
+        if (event->joint || before != effect.a || event->effect != effect.b)
+            effect = (struct memo){event->joint ? PT_NONE : before, event->effect,
+                                   letter_after(l, r->next_words[at], before, event)};
+        if (step.a || effect.result != step.b)
+            step = (struct memo){0, effect.result, pt_sets_step(&l->sets, &l->workers[0].cache, set, effect.result)};
+        to->runs[at] = UINT64_MAX;
+        to->letters[at] = effect.result;
+        to->sets[at] = step.result;
+        same = same && step.result == to->sets[0];
+    }
+    return same;
+}
+
 /* The cuts that were made are the next level. */
 static void keep_cuts(struct pt_lattice *l, uint32_t count)
 {
@@ -331,16 +359,20 @@ static void keep_cuts(struct pt_lattice *l, uint32_t count)
     struct lat_part *to = &l->next->parts[0];
     r->made.edge_count = 0;
     lat_part_reserve(l, to, to->words ? to->words : 1, count);
-    for (uint32_t at = 0; at < count; at++) {
+    bool link = r->calm < LONG_CALM;
+    for (uint32_t at = 0; link && at < count; at++) {
         find_edges(l, at);
         fill_cut(l, at, &effect, &step);
+    }
+    r->made.first_edge[count] = r->made.edge_count;
+    bool calm = link ? is_calm(l, to, count) : fill_calm(l, count);
+    r->calm = calm ? r->calm + link : 0;
+    r->linked = link;
+    to->count = count;
+    for (uint32_t at = 0; at < count; at++) {
         common &= r->next_words[at];
         any |= r->next_words[at];
     }
-    r->made.first_edge[count] = r->made.edge_count;
-    to->count = count;
-    r->linked = r->calm < LONG_CALM;
-    r->calm = is_calm(l, to) ? r->calm + (r->calm < LONG_CALM) : 0;
     r->common = common;
     r->any = any;
     lat_word *words = r->words;

@@ -108,8 +108,9 @@ void lat_window_slide(struct pt_lattice *l);
 void lat_window_settle(struct pt_lattice *l);
 /* May some event of Q that is not in the window be the next one of a cut? True also when that is not known. */
 bool lat_window_misses(struct pt_lattice *l);
-/* The cut's values of the window's variables, into the first worker's; and the numbers of the events that wrote them,
- * if there is a place for these. */
-void lat_window_values(struct pt_lattice *l, lat_word word, uint64_t *ret_writes);
+/* The cut's values of the window's variables, into the first worker's; and the numbers of the events that wrote them.
+ */
+void lat_window_values(struct pt_lattice *l, lat_word word);
+void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes);
 
 #endif

@@ -338,16 +338,27 @@ bool lat_window_misses(struct pt_lattice *l)
     return false;
 }
 
-void lat_window_values(struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
+/* The last write of the i-th variable in the cut; NULL: it was taken out. */
+static inline const struct lat_rank_event *last_write(const struct lat_ranks *r, uint32_t i, lat_word word)
+{
+    lat_word writes = r->writes[r->vars[i]] & word;
+    return writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
+}
+
+void lat_window_values(struct pt_lattice *l, lat_word word)
 {
     const struct lat_ranks *r = l->ranks;
-    struct pt_value *values = l->workers[0].values;
     for (uint32_t i = 0; i < r->var_count; i++) {
-        uint32_t v = r->vars[i];
-        lat_word writes = r->writes[v] & word;
-        const struct lat_rank_event *last = writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
-        values[v] = last ? event_at(l, last)->value : r->values[v];
-        if (ret_writes)
-            ret_writes[i] = last ? last->number : r->value_numbers[v];
+        const struct lat_rank_event *last = last_write(r, i, word);
+        l->workers[0].values[r->vars[i]] = last ? event_at(l, last)->value : r->values[r->vars[i]];
+    }
+}
+
+void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
+{
+    const struct lat_ranks *r = l->ranks;
+    for (uint32_t i = 0; i < r->var_count; i++) {
+        const struct lat_rank_event *last = last_write(r, i, word);
+        ret_writes[i] = last ? last->number : r->value_numbers[r->vars[i]];
     }
 }
