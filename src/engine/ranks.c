@@ -32,7 +32,7 @@
 #include "engine/ranks.h"
 
 enum { LONG_CALM = 32 };
-enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 4096 };
+enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 64 };
 
 static struct lat_ranks *ranks_new(struct pt_lattice *l)
 {
@@ -388,19 +388,16 @@ static void keep_cuts(struct pt_lattice *l, uint32_t count)
 
 /* ---- coming and going ---- */
 
-/* Do the events of the window belong to two threads at most? Then pair.c is faster. */
-static bool is_pair(const struct lat_window *window)
+/* Have two threads at most pending events? Then pair.c is faster. Asked now and then, as columns may be many. */
+static bool is_pair(const struct pt_lattice *l)
 {
-    uint32_t columns[2], count = 0;
-    for (uint32_t k = 0; k < window->count; k++) {
-        uint32_t column = window->events[k].column;
-        if ((count > 0 && columns[0] == column) || (count > 1 && columns[1] == column))
-            continue;
-        if (count == 2)
-            return false;
-        columns[count++] = column;
-    }
-    return window->count == LAT_RANK_SPAN;
+    enum { NOW_AND_THEN = 64 };
+    uint32_t count = 0;
+    if (!l->ranked || l->level % NOW_AND_THEN)
+        return false;
+    for (uint32_t c = 0; c < l->column_count && count <= 2; c++)
+        count += l->columns[c].arrived > l->columns[c].common;
+    return count <= 2;
 }
 
 /* The first level has been made of words: keys and their layout are not needed any more. */
@@ -524,7 +521,7 @@ enum lat_made lat_ranks_expand(struct pt_lattice *l)
         return LAT_NOT_MADE;
     }
     lat_window_slide(l);
-    enum lat_made made = is_pair(r->window) ? LAT_NOT_MADE : choose(l, &count);
+    enum lat_made made = is_pair(l) ? LAT_NOT_MADE : choose(l, &count);
     if (made == LAT_MADE) {
         keep_cuts(l, count);
         if (!l->ranked)
