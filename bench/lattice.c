@@ -1,9 +1,9 @@
 /*
  * The full lattice of 4 threads x 60 independent writes (13,845,841 cuts) against the time it takes to put the same
- * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. Then the cone: 8 threads,
- * window 64, lookahead 256, 1M and 4M relevant events.
+ * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. The same with more jobs, and
+ * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events.
  *
- *   lattice full | cone [EVENTS] | threads [EVENTS]
+ *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS]]
  *
  * The ratio to the set is taken in CPU time of the one thread, which other load on the machine disturbs least; that of
  * the jobs in elapsed time.
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,19 +109,24 @@ static void report(struct pt_analysis *analysis)
            f->states, f->levels, f->width, f->verdict, (double)f->peak_bytes / 1e6);
 }
 
-/* One exploration; CPU time of this thread, and elapsed time. */
-static void full(unsigned jobs, double *ret_cpu, double *ret_elapsed)
+static const char *const formulas[] = {
+    "always (x1 == 3 -> (x2 < 6 since (x3 == 1 || once x4 == 2 || x3 < 9)))",
+    "always (x1 + x2 < 11 || x3 != x4 -> (x2 < 6 since (x3 == 1 || once x4 == 2 || x1 + x3 < 19)))",
+};
+
+/* One exploration; CPU time of this thread, and elapsed time. `joint`: atoms compare several variables. */
+static void full_of(int writes, unsigned jobs, bool joint, double *ret_cpu, double *ret_elapsed)
 {
     struct pt_properties *props = pt_properties_new();
-    struct pt_monitor *monitor =
-        monitor_of(props, "always (x1 == 3 -> (x2 < 6 since (x3 == 1 || once x4 == 2 || x3 < 9)))");
+    struct pt_monitor *monitor = monitor_of(props, formulas[joint]);
     struct pt_names names;
     intern_names(&names, THREADS);
     struct pt_analysis_options options = {.window = PT_ALL, .lookahead = PT_ALL, .jobs = jobs, .trace = "bench"};
+    options.cores = (unsigned)get_nprocs();
     struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
     double cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID), elapsed = clock_seconds(CLOCK_MONOTONIC);
     struct pt_analysis *analysis = pt_analysis_new(&names, &input, 1, &options);
-    for (int k = 0; k < WRITES; k++)
+    for (int k = 0; k < writes; k++)
         for (uint32_t t = 0; t < THREADS; t++)
             feed(analysis, t, PT_OP_WRITE, t, k % 7);
     pt_analysis_finish(analysis, NULL);
@@ -133,6 +139,37 @@ static void full(unsigned jobs, double *ret_cpu, double *ret_elapsed)
     pt_monitor_free(monitor);
     pt_properties_free(props);
     pt_names_release(&names);
+}
+
+static void full(unsigned jobs, double *ret_cpu, double *ret_elapsed)
+{
+    full_of(WRITES, jobs, false, ret_cpu, ret_elapsed);
+}
+
+/* Elapsed time with 1, 2, 4, ... jobs, both kinds of atoms; the best of three, interleaved. */
+static void bench_jobs(int writes, unsigned most)
+{
+    enum { KINDS = 2, ROUNDS = 3, MOST_DOUBLINGS = 11 };
+    for (int kind = 0; kind < KINDS; kind++) {
+        double best[MOST_DOUBLINGS];
+        for (int i = 0; i < MOST_DOUBLINGS; i++)
+            best[i] = 1e9;
+        for (int round = 0; round < ROUNDS; round++) {
+            int i = 0;
+            for (unsigned jobs = 1; jobs <= most && i < MOST_DOUBLINGS; jobs *= 2, i++) {
+                double cpu, elapsed;
+                full_of(writes, jobs, kind, &cpu, &elapsed);
+                best[i] = elapsed < best[i] ? elapsed : best[i];
+            }
+        }
+        for (unsigned i = 0, jobs = 1; jobs <= most && i < MOST_DOUBLINGS; jobs *= 2, i++)
+            printf("RATE 4 x %d writes, %s: %u jobs %.3f s, %.2fx faster%s\n", writes,
+                   kind ? "atoms over several variables" : "atoms over one variable", jobs, best[i], best[0] / best[i],
+                   jobs == 2    ? " (at least 1.8)"
+                   : jobs == 16 ? " (at least 10)"
+                                : "");
+        fflush(stdout);
+    }
 }
 
 static void bench_full(void)
@@ -222,7 +259,7 @@ static double cone_alone(uint64_t events, double *ret_mb)
 }
 
 /* Microseconds for each relevant event, by the number of threads. */
-static void bench_threads(uint64_t events)
+static void bench_threads(uint64_t events, uint32_t only)
 {
     static const struct {
         uint32_t threads;
@@ -235,6 +272,8 @@ static void bench_threads(uint64_t events)
     } kinds[] = {{"apart", false, 0}, {"reading each other, atoms over several variables", true, 128}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (only && rows[i].threads != only)
+                continue;
             double seconds = cone(events, rows[i].threads, kinds[k].joint, kinds[k].reads, 64, 1);
             printf("RATE cone, %u threads %s: %.2f us, %.0f events/s", rows[i].threads, kinds[k].name,
                    1e6 * seconds / (double)events, (double)events / seconds);
@@ -249,15 +288,21 @@ int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "full") == 0) {
         bench_full();
+    } else if (argc >= 2 && strcmp(argv[1], "once") == 0) {
+        double cpu, elapsed;
+        full_of(argc >= 3 ? atoi(argv[2]) : WRITES, argc >= 4 ? (unsigned)atoi(argv[3]) : 1, argc >= 5, &cpu, &elapsed);
+    } else if (argc >= 2 && strcmp(argv[1], "jobs") == 0) {
+        bench_jobs(argc >= 3 ? atoi(argv[2]) : WRITES, argc >= 4 ? (unsigned)atoi(argv[3]) : (unsigned)get_nprocs());
     } else if (argc >= 2 && strcmp(argv[1], "cone") == 0) {
         uint64_t events = argc >= 3 ? strtoull(argv[2], NULL, 10) : 1000000;
         double small_mb, large_mb, small = cone_alone(events, &small_mb), large = cone_alone(4 * events, &large_mb);
         printf("RATIO cone time, four times the events: %.2f (at most 4.4); memory %.2f (at most 1.05)\n",
                large / small, large_mb / small_mb);
     } else if (argc >= 2 && strcmp(argv[1], "threads") == 0) {
-        bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000);
+        bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000, argc >= 4 ? (uint32_t)atoi(argv[3]) : 0);
     } else {
-        fprintf(stderr, "usage: lattice full | cone [EVENTS] | threads [EVENTS]\n");
+        fprintf(stderr, "usage: lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | "
+                        "threads [EVENTS [THREADS]]\n");
         return 2;
     }
     return 0;

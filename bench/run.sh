@@ -33,12 +33,16 @@ say "predictions: 8 threads without races; 16 threads with 960 lock-order patter
 
 say "the full lattice of 4 threads x 60 writes"
 "$bin/lattice" full | grep -v '^  '
+"$bin/lattice" jobs | grep RATE
 
 say "the cone: window 64, lookahead 256, 8 threads"
 "$bin/lattice" cone "${CONE_EVENTS:-1000000}"
 
 say "the cone by threads (aims: 500,000 events/s with 8, 200,000 with 64)"
 "$bin/lattice" threads | grep RATE
+
+say "threads that come and go (aim: linear)"
+bench/come_and_go.py "$bin/../bin/portent"
 
 say "steps of a 'within' property from memory (aim: 50 million events/s)"
 "$bin/within"

@@ -1,16 +1,16 @@
-// The event path: two threads write a watched variable as fast as they can, so that every write is a relevant event.
-// Each has a variable of its own (the property names both); with the argument `same` after the size both write the
-// first.
+// The event path: threads write a watched variable as fast as they can, so that every write is a relevant event. Each
+// has a variable of its own, up to eight of them (events.prop names those of two threads, events8.prop all); with the
+// argument `same` after the size all write the first.
 #include "work.h"
 
-volatile long left;
-volatile long right;
+volatile long left, right, third, fourth, fifth, sixth, seventh, eighth;
 static long writes_each;
 static int same;
 
 static void *worker(void *number)
 {
-    volatile long *mine = number == NULL || same ? &left : &right;
+    volatile long *const all[] = {&left, &right, &third, &fourth, &fifth, &sixth, &seventh, &eighth};
+    volatile long *mine = same ? &left : all[(uintptr_t)number % 8];
     for (long i = 1; i <= writes_each; i++)
         *mine = i;
     return NULL;

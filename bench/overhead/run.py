@@ -21,10 +21,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ["compress", "bank", "hashtable", "queue", "cache"]
-EVENT_RUNS = [
-    ("two variables, default window", [], []),
-    ("two variables, observed order only", ["--window=1", "--lookahead=1"], []),
-    ("one variable, default window", [], ["same"]),
+EVENT_RUNS = [  # program and its properties, options, arguments
+    ("two variables, default window", "events", [], []),
+    ("two variables, observed order only", "events", ["--window=1", "--lookahead=1"], []),
+    ("one variable, default window", "events", [], ["same"]),
+    ("eight threads and variables, default window", "events8", [], []),
 ]
 
 
@@ -50,6 +51,8 @@ def build(portent, clang, into):
             ("portent", [portent, "cc"]),
         ):
             subprocess.run([*command, "-O2", "-pthread", source, "-o", into / f"{name}-{variant}"], check=True)
+    eight = [portent, "cc", "-O2", "-pthread", "-DWORKERS=8", HERE / "events.c", "-o", into / "events8-portent"]
+    subprocess.run(eight, check=True)
 
 
 def variants(portent, into, name, arguments):
@@ -148,12 +151,12 @@ def compare_programs(portent, into, rounds, size_of):
 def event_path(portent, into, rounds, size):
     """Events per second through `portent run`, from start to verdict, start-up included; --on-full=block loses none."""
     print("\n| event path | events/s, start to verdict |\n|---|---|")
-    for title, options, arguments in EVENT_RUNS:
+    for title, program, options, arguments in EVENT_RUNS:
         sample = Sample()
         result = into / "result.json"
-        command = [portent, "run", "-q", "-r", result, "-s", HERE / "events.prop", *options, "--"]
+        command = [portent, "run", "-q", "-r", result, "-s", HERE / f"{program}.prop", *options, "--"]
         for _ in range(rounds):
-            measure(into, [*command, into / "events-portent", str(size), *arguments], sample)
+            measure(into, [*command, into / f"{program}-portent", str(size), *arguments], sample)
             if events_of(result) != size:
                 sys.exit(f"run.py: event path, {title}: {events_of(result)} of {size} events arrived")
         print(f"| {title} | {size / min(sample.elapsed) / 1e6:.2f}M |")

@@ -37,14 +37,17 @@ struct pt_analysis_options {
     uint64_t effort;            /* nanoseconds per property and wider order, by `now`; 0: no end */
     uint64_t window, lookahead; /* at least 1, or PT_ALL */
     bool exhaustive;            /* go on after a violation, so that the figures are exact */
-    unsigned jobs;              /* at least 1 */
-    uint64_t counted_before;    /* relevant events of each thread that the trace leaves out: its first one is the next,
-                                   in clocks c= too. 0, but in tests */
-    uint64_t memory_limit;      /* bytes for all properties and their clocks together; 0: none */
-    uint64_t *memory_used;      /* bytes of all at present: pt_analysis_new sets it */
-    const char *trace;          /* its name, for places in messages */
-    bool rereads;               /* the trace can be read again: pt_analysis_again is asked */
-    uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
+    unsigned jobs;              /* at least 1; that many threads at most, where a level is wide enough for them */
+    unsigned cores;             /* that may be used, 0 if that is not known: idle workers look on for work for a while
+                                   where each has one */
+    uint32_t cuts_for_each;  /* a worker more for so many cuts of a level; 0: for as many as are worth it. In tests 1 */
+    uint64_t counted_before; /* relevant events of each thread that the trace leaves out: its first one is the next,
+                                in clocks c= too. 0, but in tests */
+    uint64_t memory_limit;   /* bytes for all properties and their clocks together; 0: none */
+    uint64_t *memory_used;   /* bytes of all at present: pt_analysis_new sets it */
+    const char *trace;       /* its name, for places in messages */
+    bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
+    uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
     /* Whether people have decided about a finding before; NULL: about none. */

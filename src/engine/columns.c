@@ -243,10 +243,7 @@ void lat_layout_build(struct pt_lattice *l)
             field_fill(l, l->layout, field);
     }
     set_limits(l);
-    for (unsigned w = 0; w < l->options->jobs; w++) {
-        free(l->workers[w].key);
-        l->workers[w].key = pt_xaligned(LAT_CACHE_LINE, l->layout->words * sizeof(uint64_t));
-    }
+    lat_workers_layout(l);
 }
 
 /*

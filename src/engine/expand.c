@@ -9,11 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 #include "engine/lattice_impl.h"
-
-enum { PARALLEL_FROM = 2048 }; /* cuts in a level; below, waking threads costs more than it gains */
 
 void lat_level_split(struct lat_level *level, uint32_t part_count)
 {
@@ -164,15 +161,6 @@ pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const ui
     pt_letter letter = pt_monitor_letter(l->monitor, w->values, user_event);
     pthread_mutex_unlock(&l->sets.lock);
     return letter;
-}
-
-pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
-                           uint32_t effect)
-{
-    lat_counts(l, l->layout, key, w->counts);
-    lat_values_of(l, w->counts, l->joint_vars, l->joint_count, w->values);
-    uint32_t joint = pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
-    return pt_sets_apply(&l->sets, &w->cache, pt_sets_apply(&l->sets, &w->cache, before, effect), joint);
 }
 
 /* Where the part that is being made lies: what the hot loop looks at, so that it can stay in registers. */
@@ -370,153 +358,28 @@ static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_l
         expand_part_words(l, w, from, to, part, l->layout->words, true, false);
 }
 
-/* ---- workers ---- */
-
-struct lat_pool {
-    pthread_t *threads;
-    unsigned count; /* besides the caller */
-    pthread_mutex_t lock;
-    pthread_cond_t work, done;
-    _Atomic uint64_t round; /* changed with the lock: a new value is a new job */
-    _Atomic unsigned busy;
-    _Atomic bool quit;
-    uint32_t spins; /* looks at the next job, or for the end of this one, before going to sleep */
+struct making {
     struct lat_level *from, *to;
-    _Atomic uint32_t next_part;
-    struct pt_lattice *lattice;
 };
 
-struct start {
-    struct lat_pool *pool;
-    unsigned worker;
-};
-
-static void work(struct lat_pool *pool, struct lat_worker *w)
+static void make_part(struct pt_lattice *l, struct lat_worker *w, uint32_t part, void *context)
 {
-    uint32_t part;
-    while ((part = atomic_fetch_add_explicit(&pool->next_part, 1, memory_order_relaxed)) < pool->from->part_count)
-        expand_part(pool->lattice, w, pool->from, pool->to, part);
-}
-
-enum { SPINS = 4000 };
-#define PT_NO_ROUND UINT64_MAX
-
-static inline void pause_briefly(void)
-{
-#ifdef __x86_64__
-    __builtin_ia32_pause();
-#endif
-}
-
-/* Levels follow each other in less time than a thread takes to wake up, so who has nothing to do looks on for a while:
- * for a worker, whether there is a new round, for the caller (seen is PT_NO_ROUND), whether all are done. */
-static bool look_on(struct lat_pool *pool, uint64_t seen)
-{
-    for (uint32_t i = 0; i < pool->spins; i++) {
-        bool come = seen == PT_NO_ROUND ? atomic_load_explicit(&pool->busy, memory_order_acquire) == 0
-                                        : atomic_load_explicit(&pool->round, memory_order_acquire) != seen;
-        if (come)
-            return true;
-        pause_briefly();
-    }
-    return false;
-}
-
-static void *worker_main(void *argument)
-{
-    struct start start = *(struct start *)argument;
-    struct lat_pool *pool = start.pool;
-    uint64_t seen = 0;
-    free(argument);
-    for (;;) {
-        if (!look_on(pool, seen)) {
-            pthread_mutex_lock(&pool->lock);
-            while (pool->round == seen)
-                pthread_cond_wait(&pool->work, &pool->lock);
-            pthread_mutex_unlock(&pool->lock);
-        }
-        seen = pool->round;
-        if (pool->quit)
-            return NULL;
-        work(pool, &pool->lattice->workers[start.worker]);
-        if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) {
-            pthread_mutex_lock(&pool->lock); /* the caller looks at `busy` with the lock before it sleeps */
-            pthread_cond_signal(&pool->done);
-            pthread_mutex_unlock(&pool->lock);
-        }
-    }
-}
-
-static struct lat_pool *pool_new(struct pt_lattice *l)
-{
-    struct lat_pool *pool = pt_xcalloc(1, sizeof *pool);
-    pool->lattice = l;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->done, NULL);
-    pool->spins = l->options->jobs <= (unsigned)get_nprocs() ? SPINS : 0;
-    pool->threads = pt_xcalloc(l->options->jobs, sizeof *pool->threads);
-    for (unsigned i = 1; i < l->options->jobs; i++) {
-        struct start *start = pt_xmalloc(sizeof *start);
-        *start = (struct start){pool, i};
-        if (pthread_create(&pool->threads[pool->count], NULL, worker_main, start) != 0) {
-            free(start); /* fewer workers, same result */
-            break;
-        }
-        pool->count++;
-    }
-    return pool;
-}
-
-void lat_pool_free(struct pt_lattice *l)
-{
-    struct lat_pool *pool = l->pool;
-    if (!pool)
-        return;
-    pthread_mutex_lock(&pool->lock);
-    pool->quit = true;
-    pool->round++;
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->lock);
-    for (unsigned i = 0; i < pool->count; i++)
-        pthread_join(pool->threads[i], NULL);
-    pthread_mutex_destroy(&pool->lock);
-    pthread_cond_destroy(&pool->work);
-    pthread_cond_destroy(&pool->done);
-    free(pool->threads);
-    free(pool);
-    l->pool = NULL;
+    const struct making *making = context;
+    expand_part(l, w, making->from, making->to, part);
 }
 
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
+    to->sorted = from->sorted;
+    if (from->sorted) {
+        lat_merge(l, from, to);
+        return;
+    }
     uint64_t cuts = 0;
     lat_level_split(to, from->part_count);
     for (uint32_t p = 0; p < from->part_count; p++)
         cuts += from->parts[p].count;
-    if (l->options->jobs == 1 || from->part_count == 1 || cuts < PARALLEL_FROM) {
-        for (uint32_t p = 0; p < from->part_count; p++)
-            expand_part(l, &l->workers[0], from, to, p);
-        return;
-    }
-    if (!l->pool)
-        l->pool = pool_new(l);
-    struct lat_pool *pool = l->pool;
-    pthread_mutex_lock(&pool->lock); /* for those who sleep; others learn of from and to by the new round */
-    pool->from = from;
-    pool->to = to;
-    atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
-    pool->busy = pool->count;
-    pool->round++;
-    pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->lock);
-    work(pool, &l->workers[0]);
-    if (look_on(pool, PT_NO_ROUND))
-        return;
-    pthread_mutex_lock(&pool->lock);
-    while (pool->busy)
-        pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    lat_pool_run(l, cuts, make_part, &(struct making){from, to}, from->part_count);
 }
 
 void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field)

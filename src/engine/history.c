@@ -84,11 +84,34 @@ static size_t pinned_bytes(const struct pt_lattice *l)
     return bytes;
 }
 
+struct copying {
+    const struct lat_level *level;
+    const struct lat_past_level *past;
+};
+
+/* By the workers, as levels are made: else this would be what they wait for. */
+static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+{
+    const struct copying *copying = context;
+    const struct lat_past_level *past = copying->past;
+    const struct lat_part *part = &copying->level->parts[number];
+    size_t at = 0, words = past->words;
+    (void)w;
+    for (uint32_t p = 0; p < number; p++)
+        at += copying->level->parts[p].count;
+    if (!part->count)
+        return;
+    if (!l->ranked)
+        memcpy(past->keys + at * words, part->keys, part->count * words * sizeof *past->keys);
+    memcpy(past->letters + at, part->letters, part->count * sizeof *past->letters);
+    memcpy(past->sets + at, part->sets, part->count * sizeof *past->sets);
+}
+
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *ret)
 {
     struct lat_past_level past = {.level = number, .layout = l->layout};
-    size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1, at = 0;
+    size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1;
     past.words = (uint32_t)words;
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
@@ -100,16 +123,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     past.letters = (pt_letter *)(past.keys + past.count * words);
     past.sets = past.letters + past.count;
     past.common = past.sets + past.count;
-    for (uint32_t p = 0; p < level->part_count; p++) {
-        const struct lat_part *part = &level->parts[p];
-        if (!part->count)
-            continue;
-        if (!l->ranked)
-            memcpy(past.keys + at * words, part->keys, part->count * words * sizeof *past.keys);
-        memcpy(past.letters + at, part->letters, part->count * sizeof *past.letters);
-        memcpy(past.sets + at, part->sets, part->count * sizeof *past.sets);
-        at += part->count;
-    }
+    lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past.common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);

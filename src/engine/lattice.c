@@ -50,11 +50,7 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
         l->initial[v] = pt_value_int(0);
     l->current = lat_level_new(1);
     l->next = lat_level_new(1);
-    l->workers = pt_xaligned(LAT_CACHE_LINE, options->jobs * sizeof *l->workers);
-    for (unsigned w = 0; w < options->jobs; w++) {
-        pt_worker_cache_init(&l->workers[w].cache);
-        l->workers[w].values = pt_xaligned(LAT_CACHE_LINE, l->var_count * sizeof *l->workers[w].values);
-    }
+    lat_workers_grow(l, 1);
     l->history.stride = 1;
     l->history.budget = HISTORY_BUDGET;
     if (options->memory_limit && options->memory_limit / 4 < HISTORY_BUDGET)
@@ -114,6 +110,7 @@ static void forget(struct pt_lattice *l)
         l->columns[c].cap = 0;
         l->columns[c].head = 0;
     }
+    lat_joints_free(l);
     lat_layout_unref(l->layout);
     l->layout = NULL;
     share_memory(l, 0);
@@ -124,14 +121,7 @@ void pt_lattice_free(struct pt_lattice *l)
     if (!l)
         return;
     forget(l);
-    for (unsigned w = 0; w < l->options->jobs; w++) {
-        pt_worker_cache_release(&l->workers[w].cache);
-        free(l->workers[w].table.slots);
-        free(l->workers[w].values);
-        free(l->workers[w].counts);
-        free(l->workers[w].key);
-    }
-    free(l->workers);
+    lat_workers_free(l);
     lat_level_free(l, l->current);
     lat_level_free(l, l->next);
     free(l->last_level.counts);
@@ -279,9 +269,12 @@ static bool find_flagged(struct pt_lattice *l, pt_set flag, const uint64_t **ret
 static pt_set flags_of_level(const struct lat_level *level)
 {
     pt_set flags = 0;
-    for (uint32_t p = 0; p < level->part_count; p++)
-        for (uint32_t i = 0; i < level->parts[p].count; i++)
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        if (level->sorted)
+            flags |= level->parts[p].flags;
+        for (uint32_t i = 0; !level->sorted && i < level->parts[p].count; i++)
             flags |= level->parts[p].sets[i];
+    }
     return flags & PT_SET_FLAGS;
 }
 
@@ -372,10 +365,7 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
         l->column_of_thread[thread] = l->column_count;
         PT_PUSH(l->columns, l->column_count, l->column_cap, column);
         pt_relation_thread(&l->relation, thread);
-        for (unsigned w = 0; w < l->options->jobs; w++) { /* what is in it lasts for one cut */
-            free(l->workers[w].counts);
-            l->workers[w].counts = pt_xaligned(LAT_CACHE_LINE, l->column_cap * sizeof(uint64_t));
-        }
+        lat_workers_columns(l);
     }
     return &l->columns[l->column_of_thread[thread]];
 }
@@ -508,14 +498,15 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     return PT_OK;
 }
 
-/* Levels are split by the thread with the most events. */
+/* Levels are sorted, or split by the thread with the most events. */
 static void split_level_zero(struct pt_lattice *l)
 {
     if (!l->layout->field_count)
         return;
     uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived - l->options->counted_before;
     uint32_t parts = 1;
-    while (parts < LAT_MAX_PARTS && parts < events + 1)
+    l->current->sorted = lat_merge_fits(l);
+    while (!l->current->sorted && parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;
     lat_level_split(l->current, parts);
     lat_level_split(l->next, parts);
@@ -531,6 +522,7 @@ static void explore_all(struct pt_lattice *l)
     for (uint32_t c = 0; c < l->column_count; c++)
         l->columns[c].in_q = l->columns[c].arrived;
     lat_layout_build(l);
+    lat_joints_build(l);
     split_level_zero(l);
     /* Level 0 was remembered before there was a layout. */
     lat_history_release(l);

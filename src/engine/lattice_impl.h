@@ -81,6 +81,7 @@ struct lat_part {
     uint32_t count;
     uint32_t cap;
     uint32_t words; /* per key */
+    pt_set flags;   /* of a sorted level: of all its sets */
 };
 
 enum { LAT_MAX_PARTS = 256 };
@@ -93,6 +94,7 @@ enum { LAT_MAX_PARTS = 256 };
 struct lat_level {
     struct lat_part *parts;
     uint32_t part_count, part_cap; /* those beyond the count hold nothing, but may have memory */
+    bool sorted; /* its keys rise, from each part to the next, too: merge.c; else parts are as above */
 };
 
 /* A level as the witness needs it. */
@@ -204,6 +206,7 @@ struct pt_lattice {
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
     struct lat_ranks *ranks;     /* NULL until it is needed */
     bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
+    struct lat_joints *joints;   /* full exploration: values of joint variables by number; NULL: none, or too many */
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint64_t *counts; /* column_count each */
@@ -222,7 +225,8 @@ struct pt_lattice {
     uint64_t observed_bad;           /* how many events it took, when it is bad */
     struct pt_cut_event *last_write; /* of each variable, without its needs; index 0: none */
 
-    struct lat_worker *workers;
+    struct lat_worker *workers; /* the first, and those of the pool */
+    unsigned worker_count;
     struct lat_pool *pool;
     _Atomic bool out_of_memory; /* set by workers */
     _Atomic size_t bytes;       /* of levels */
@@ -268,10 +272,14 @@ void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, con
 bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *counts, uint64_t *key);
 
 /* expand.c */
-/* A module's letter: all values, and the event. And the letter after a write of a joint variable. */
+/* A module's letter: all values, and the event. */
 pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event);
+/* joint.c: the letter after a write of a joint variable. */
 pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
                            uint32_t effect);
+/* ... looked up, for the layout as it is, until it is freed. */
+void lat_joints_build(struct pt_lattice *l);
+void lat_joints_free(struct pt_lattice *l);
 /* The letter of the cut `key`, made by event `index` of the field from a cut with letter `before`. */
 static inline pt_letter lat_cut_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
                                        pt_letter before, const struct lat_field *field, uint32_t index)
@@ -306,10 +314,28 @@ void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_
 /* May event `index` of the field, from 0, be the next one of a cut of the current layout that has those before it? No
  * worker is active. */
 bool lat_enabled(struct pt_lattice *l, const uint64_t *key, uint32_t field, uint32_t index);
-void lat_pool_free(struct pt_lattice *l);
 /* A look-up table over packed keys; lat_find gives PT_NONE for a key that is not there. */
 void lat_index(struct lat_table *table, const uint64_t *keys, uint32_t count, uint32_t words);
 uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t words, const uint64_t *key);
+
+/* merge.c: full exploration by sorted levels */
+bool lat_merge_fits(const struct pt_lattice *l);
+void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
+
+/* pool.c: workers. */
+/* The first `count` workers are there, with scratch for the columns and the layout as they are. */
+void lat_workers_grow(struct pt_lattice *l, unsigned count);
+void lat_workers_free(struct pt_lattice *l);
+void lat_workers_columns(struct pt_lattice *l); /* columns were added */
+void lat_workers_layout(struct pt_lattice *l);  /* the layout is another */
+/* How many workers there should be for so many cuts. */
+unsigned lat_pool_workers(const struct pt_lattice *l, uint64_t cuts);
+/* Does every item below `count`, each by one worker; they are at work on so many cuts in all. Who has done one takes
+ * the next, so that nobody waits while there is something to do. */
+void lat_pool_run(struct pt_lattice *l, uint64_t cuts,
+                  void (*item)(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context),
+                  void *context, uint32_t count);
+void lat_pool_free(struct pt_lattice *l);
 
 /* cone.c: bounded windows */
 /* Negative: a comes first in the contract's order of cuts. Same layout, same level. */

@@ -3,25 +3,36 @@
  *
  * The contract's order of cuts of equal size (their numbers, largest first, lexicographically) is the order of their
  * words as integers. An event is enabled in a cut iff the cut's word contains what it needs, and the word of the next
- * cut has one bit more. The enabled events of a cut come out one after the other, without a test: take the least one
- * that is missing, and leave out those that need it; the least one of the rest needs nothing that is missing, since
- * what needs a missing event was left out with it. So the work is by steps that exist, however many threads there are;
- * only cuts that are kept get letters, and one look-up of a set's step each: the step of a union is the union of the
- * steps.
+ * cut has one bit more. Let the *parent* of a cut be the cut without its highest event, its *top*: no event of the cut
+ * needs that one, so the parent is consistent.
  *
- * Only steps up to a limit are made. What is beyond it is greater than all within, so if W cuts are found the W least
- * are among them; else the limit is raised. Where fewer than W cuts are within the window, no event of Q outside of it
- * may be enabled. Whether something is dropped must be known already (`complete` is false), since not all candidates
- * are looked at, and the order must be decided by needs. Otherwise the level is left to expand.c: then keys are made.
+ * Lemma: the parent of every candidate is kept. By induction over levels. Let c be a candidate made from the kept cut
+ * w = c - b, where b is not the top h of c. Then h is the top of w, too, and the parent of w, w - h, was kept. It has
+ * all that b needs, since b comes before h and does not need it, and b was in Q, since h was: so c - h = (w - h) + b
+ * was a candidate of w's level. It is less than w, which was kept, so it was kept.
  *
- * Guarantee: the level that the cone's definition gives. Cost: per level O(W + steps up to the limit), expected.
+ * So the candidates are the cuts of the level with an event more that is higher than all they have: each comes once,
+ * and they come in ascending order if that event runs through the window, from the lowest on, and the level's cuts are
+ * tried in ascending order; the first W are the next level. Nothing is looked up, compared or dropped.
+ *
+ * What else leads to c, for its runs and monitor states: if p is its parent and h its top, a step by b from c - b,
+ * whose parent is p - b. So the other edges of c are those edges of p whose source, in the level before, has a child
+ * with top h. Where that level is not known (this has just begun), they are searched for among the words.
+ *
+ * Where fewer than W cuts are within the window, no event of Q outside of it may be enabled. Whether something is
+ * dropped must be known already (`complete` is false), since not all candidates are looked at, and the order must be
+ * decided by needs. Otherwise the level is left to expand.c: then keys are made.
+ *
+ * Guarantee: the level that the cone's definition gives. Cost: per level O(W + edges) and a comparison for each
+ * cut and event that is tried.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/ranks.h"
 
-enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 4096 };
+enum { LONG_CALM = 32 };
+enum { MOST_KEPT = 1 << 20, LEAST_PATIENCE = 16, MOST_PATIENCE = 64 };
 
 static struct lat_ranks *ranks_new(struct pt_lattice *l)
 {
@@ -38,14 +49,15 @@ static struct lat_ranks *ranks_new(struct pt_lattice *l)
         for (uint32_t i = 0; i < LAT_RANK_MEMOS; i++)
             r->memos[i].effect = PT_NONE;
     }
-    r->cut_cap = 32;
-    while (r->cut_cap < 2 * l->options->window)
-        r->cut_cap *= 2;
-    r->cuts = pt_xmalloc(r->cut_cap * sizeof *r->cuts);
-    r->cut_words = pt_xmalloc(r->cut_cap * sizeof *r->cut_words);
-    r->mask = 2 * r->cut_cap - 1; /* never more than half full */
-    r->slots = pt_xcalloc((size_t)r->mask + 1, sizeof *r->slots);
     return r;
+}
+
+static void links_free(struct lat_rank_links *links)
+{
+    free(links->first_edge);
+    free(links->edges);
+    free(links->child);
+    free(links->children);
 }
 
 void lat_ranks_release(struct pt_lattice *l)
@@ -58,11 +70,9 @@ void lat_ranks_release(struct pt_lattice *l)
     lat_window_unref(r->window);
     free(r->words);
     free(r->next_words);
-    free(r->rest);
-    free(r->cuts);
-    free(r->cut_words);
-    free(r->slots);
-    free(r->scratch);
+    free(r->parents);
+    links_free(&r->here);
+    links_free(&r->made);
     free(r->writes);
     free(r->values);
     free(r->value_numbers);
@@ -107,14 +117,18 @@ static uint32_t joint_effect(struct pt_lattice *l, lat_word word)
     struct lat_worker *w = &l->workers[0];
     uint64_t writes[LAT_RANK_JOINTS] = {0}, hash = 0;
     struct lat_rank_memo *memo = NULL;
-    lat_window_values(l, word, r->memos ? writes : NULL);
     if (r->memos) {
+        lat_window_writes(l, word, writes);
         for (uint32_t i = 0; i < r->var_count; i++)
             hash = (hash ^ writes[i]) * 0x9e3779b97f4a7c15ULL;
         memo = &r->memos[hash >> 58]; /* of LAT_RANK_MEMOS */
-        if (memo->effect != PT_NONE && memcmp(memo->writes, writes, r->var_count * sizeof *writes) == 0)
+        bool known = memo->effect != PT_NONE;
+        for (uint32_t i = 0; i < r->var_count && known; i++)
+            known = memo->writes[i] == writes[i];
+        if (known)
             return memo->effect;
     }
+    lat_window_values(l, word);
     uint32_t effect = pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
     if (memo) {
         memcpy(memo->writes, writes, sizeof writes);
@@ -125,7 +139,7 @@ static uint32_t joint_effect(struct pt_lattice *l, lat_word word)
 
 static pt_letter module_letter(struct pt_lattice *l, lat_word word, uint32_t user_event)
 {
-    lat_window_values(l, word, NULL);
+    lat_window_values(l, word);
     return pt_monitor_letter(l->monitor, l->workers[0].values, user_event); /* no worker is active */
 }
 
@@ -139,172 +153,109 @@ static pt_letter letter_after(struct pt_lattice *l, lat_word word, pt_letter bef
     return event->joint ? pt_sets_apply(&l->sets, cache, letter, joint_effect(l, word)) : letter;
 }
 
-/* What a run brings to the cut by an event that may be one of the property's. */
-static pt_set stepped_set(struct pt_lattice *l, uint32_t at, uint32_t from, uint32_t bit)
+/* ---- cuts of the next level ---- */
+
+/* The least cuts that come after those of the current level, up to `most`: words, parents and links, without edges. */
+static uint32_t make_cuts(struct pt_lattice *l, uint32_t most)
 {
-    struct pt_worker_cache *cache = &l->workers[0].cache;
-    uint32_t user_event = l->ranks->window->events[bit].user_event;
-    pt_letter letter = l->ranks->cuts[at].letter;
-    if (user_event != PT_NONE)
-        letter = l->module ? module_letter(l, l->ranks->cut_words[at], user_event)
-                           : pt_sets_event(&l->sets, cache, letter, user_event);
-    return pt_sets_step(&l->sets, cache, l->current->parts[0].sets[from], letter);
+    struct lat_ranks *r = l->ranks;
+    struct lat_rank_links *made = &r->made;
+    uint32_t count = l->current->parts[0].count, below = 0, at = 0;
+    const lat_word *words = r->words;
+    for (uint32_t i = 0; i < count; i++)
+        made->child[i] = most;
+    uint32_t top = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
+    for (; top < r->window->count; top++) {
+        lat_word need = r->need[top], bit = lat_bit(top);
+        while (below < count && words[below] < bit)
+            below++;
+        if (need & ~r->any)
+            continue;
+        for (uint32_t i = 0; i < below; i++) {
+            if (need & ~words[i])
+                continue;
+            r->next_words[at] = words[i] | bit;
+            r->parents[at] = i;
+            made->children[at] = (struct lat_rank_child){top, made->child[i]};
+            made->child[i] = at;
+            if (++at == most)
+                return at;
+        }
+    }
+    return at;
 }
 
-/* ---- candidates ---- */
-
-static inline uint32_t slot_of(lat_word word, uint32_t mask)
+static void add_edge(struct lat_rank_links *made, uint32_t from, uint32_t bit)
 {
-    uint64_t h = ((uint64_t)word ^ (uint64_t)(word >> 64) * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL;
-    return (uint32_t)(h >> 40) & mask;
+    struct lat_rank_edge edge = {from, bit};
+    PT_PUSH(made->edges, made->edge_count, made->edge_cap, edge);
 }
 
-/* Room for twice as many cuts. */
-static void widen(struct lat_ranks *r)
+/* The edges of a cut but that of its parent, by the words. */
+static void search_edges(struct pt_lattice *l, lat_word word, uint32_t top)
 {
-    r->cut_cap *= 2;
-    r->cuts = pt_xrealloc(r->cuts, r->cut_cap * sizeof *r->cuts);
-    r->cut_words = pt_xrealloc(r->cut_words, r->cut_cap * sizeof *r->cut_words);
-    r->mask = 2 * r->mask + 1;
-    free(r->slots);
-    r->slots = pt_xcalloc((size_t)r->mask + 1, sizeof *r->slots);
-    for (uint32_t c = 0; c < r->cut_count; c++) {
-        uint32_t s = slot_of(r->cut_words[c], r->mask);
-        while (r->slots[s])
-            s = (s + 1) & r->mask;
-        r->slots[s] = c + 1;
+    struct lat_ranks *r = l->ranks;
+    for (lat_word rest = word & ~r->common & ~lat_bit(top); rest; rest &= rest - 1) {
+        lat_word source = word & ~(rest & -rest);
+        uint32_t low = 0, high = l->current->parts[0].count;
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (r->words[middle] < source)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < l->current->parts[0].count && r->words[low] == source)
+            add_edge(&r->made, low, lat_lowest_bit(rest));
     }
 }
 
-/* What the hot loop below looks at. */
-struct making {
-    const uint64_t *runs; /* of the current level */
-    const pt_set *sets;
-    const lat_word *after;
-    bool plain; /* sets are united before they are stepped, and there are some */
-};
-
-static __attribute__((noinline)) void step_first(struct pt_lattice *l, uint32_t at)
+/* The same, by the edges of the parent. */
+static inline void follow_edges(struct lat_ranks *r, uint32_t parent, uint32_t top)
 {
-    struct lat_ranks *r = l->ranks;
-    struct lat_rank_cut *cut = &r->cuts[at];
-    cut->letter =
-        letter_after(l, r->cut_words[at], l->current->parts[0].letters[cut->from], &r->window->events[cut->bit]);
-    cut->set = stepped_set(l, at, cut->from, cut->bit);
+    const struct lat_rank_links *here = &r->here;
+    struct lat_rank_child *children = here->children;
+    const struct lat_rank_edge *e = here->edges + here->first_edge[parent];
+    const struct lat_rank_edge *end = here->edges + here->first_edge[parent + 1];
+    uint32_t nobody = (uint32_t)here->children_cap - 1;
+    PT_GROW(r->made.edges, r->made.edge_cap, r->made.edge_count + (size_t)(end - e));
+    struct lat_rank_edge *to = r->made.edges + r->made.edge_count;
+    children[nobody].top = top;
+    for (; e < end; e++) {
+        uint32_t child = here->child[e->from];
+        while (children[child].top != top)
+            child = children[child].sibling;
+        *to = (struct lat_rank_edge){child, e->bit};
+        to += child != nobody;
+    }
+    r->made.edge_count = (uint32_t)(to - r->made.edges);
 }
 
-static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, const struct making *m, lat_word word,
-                                                          uint32_t from, uint32_t bit)
+/* The edges of the cut, its parent's first. */
+static inline void find_edges(struct pt_lattice *l, uint32_t at)
 {
     struct lat_ranks *r = l->ranks;
-    uint32_t at = r->cut_count++;
-    r->cut_words[at] = word;
-    r->cuts[at] = (struct lat_rank_cut){m->runs[from], from, bit, 0, m->sets[from]};
-    if (!m->plain && !l->counting)
-        step_first(l, at);
-    if (at + 1 == r->cut_cap)
-        widen(r);
-}
-
-/* One more way to a cut. */
-static inline __attribute__((always_inline)) void join_cut(struct pt_lattice *l, const struct making *m, uint32_t at,
-                                                           uint32_t from, uint32_t bit)
-{
-    struct lat_rank_cut *cut = &l->ranks->cuts[at];
-    pt_set set = m->sets[from];
-    if (__builtin_add_overflow(cut->runs, m->runs[from], &cut->runs))
-        cut->runs = UINT64_MAX;
-    if (!m->plain)
-        set = l->counting ? cut->set : stepped_set(l, at, from, bit);
-    if (set != cut->set)
-        cut->set = pt_sets_union(&l->sets, &l->workers[0].cache, cut->set, set);
-}
-
-static void begin_cuts(struct pt_lattice *l)
-{
-    struct lat_ranks *r = l->ranks;
-    uint32_t count = l->current->parts[0].count;
-    lat_word window = lat_low_bits(r->window->count);
-    r->cut_count = 0;
-    memset(r->slots, 0, ((size_t)r->mask + 1) * sizeof *r->slots);
-    PT_GROW(r->rest, r->rest_cap, count);
-    for (uint32_t i = 0; i < count; i++)
-        r->rest[i] = ~r->words[i] & window;
+    uint32_t parent = r->parents[at], top = r->made.children[at].top;
+    r->made.first_edge[at] = r->made.edge_count;
+    add_edge(&r->made, parent, top);
+    if (r->linked)
+        follow_edges(r, parent, top);
+    else
+        search_edges(l, r->next_words[at], top);
 }
 
 /*
- * The cuts of the next level up to the limit that have not been made yet. Words up to the limit often fit into 64 bits,
- * and then it takes half the time: all that is looked at are the lower halves. Who comes to need more begins again.
+ * Once all runs are too many to count and all sets are the same, a cut gets from one edge what it would from all, and
+ * the others are not looked for. They would have to be searched for if that ends, so it must have lasted for a while.
  */
-#define MAKE_CUTS(name, word_type, lowest_bit)                                                                         \
-    static void name(struct pt_lattice *l, word_type limit)                                                            \
-    {                                                                                                                  \
-        struct lat_ranks *r = l->ranks;                                                                                \
-        const struct lat_part *part = &l->current->parts[0];                                                           \
-        const struct making m = {part->runs, part->sets, r->after, !r->stepped && !l->counting};                       \
-        uint32_t count = part->count, mask = r->mask;                                                                  \
-        for (uint32_t i = 0; i < count; i++) {                                                                         \
-            word_type word = (word_type)r->words[i], missing = (word_type)r->rest[i], next;                            \
-            if (word > limit)                                                                                          \
-                continue;                                                                                              \
-            while (missing && (next = word | (missing & -missing)) <= limit) {                                         \
-                uint32_t bit = lowest_bit(missing), s = slot_of(next, mask), at;                                       \
-                missing &= (missing - 1) & ~(word_type)m.after[bit];                                                   \
-                while ((at = r->slots[s]) && (word_type)r->cut_words[at - 1] != next)                                  \
-                    s = (s + 1) & mask;                                                                                \
-                if (at) {                                                                                              \
-                    join_cut(l, &m, at - 1, i, bit);                                                                   \
-                } else {                                                                                               \
-                    r->slots[s] = r->cut_count + 1;                                                                    \
-                    add_cut(l, &m, next, i, bit);                                                                      \
-                    mask = r->mask;                                                                                    \
-                }                                                                                                      \
-            }                                                                                                          \
-            r->rest[i] = missing;                                                                                      \
-        }                                                                                                              \
-    }
-MAKE_CUTS(make_wide_cuts, lat_word, lat_lowest_bit)
-MAKE_CUTS(make_narrow_cuts, uint64_t, (uint32_t)__builtin_ctzll)
-#undef MAKE_CUTS
-
-static void make_cuts(struct pt_lattice *l, lat_word limit)
+static bool is_calm(const struct pt_lattice *l, const struct lat_part *part, uint32_t count)
 {
-    if (limit >> 64)
-        make_wide_cuts(l, limit);
-    else
-        make_narrow_cuts(l, (uint64_t)limit);
-}
-
-/* The keep-th of the cuts' words; they are distinct. Quickselect. */
-static lat_word nth_word(struct lat_ranks *r, uint32_t keep)
-{
-    PT_GROW(r->scratch, r->scratch_cap, r->cut_count);
-    lat_word *words = r->scratch;
-    uint32_t low = 0, high = r->cut_count;
-    memcpy(words, r->cut_words, r->cut_count * sizeof *words);
-    while (high - low > 1) {
-        lat_word pivot = words[low + (high - low) / 2];
-        uint32_t i = low, j = high - 1;
-        for (;;) {
-            while (words[i] < pivot)
-                i++;
-            while (words[j] > pivot)
-                j--;
-            if (i >= j)
-                break;
-            lat_word swap = words[i];
-            words[i++] = words[j];
-            words[j--] = swap;
-        }
-        uint32_t split = j + 1; /* [low, split) <= pivot <= [split, high) */
-        if (split == high)
-            split--;
-        if (keep <= split)
-            high = split;
-        else
-            low = split;
-    }
-    return words[low];
+    if (l->ranks->stepped || l->counting)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (part->runs[i] != UINT64_MAX || part->sets[i] != part->sets[0])
+            return false;
+    return true;
 }
 
 /* Effects and steps repeat from cut to cut, so the last one is tried before the table. */
@@ -312,71 +263,141 @@ struct memo {
     uint32_t a, b, result;
 };
 
-/* The cuts up to `last` are the next level. */
-static void keep_cuts(struct pt_lattice *l, lat_word last)
+/* What a run brings to the cut by an event that may be one of the property's. */
+static pt_set stepped_set(struct pt_lattice *l, lat_word word, pt_letter letter, const struct lat_rank_edge *edge)
+{
+    struct pt_worker_cache *cache = &l->workers[0].cache;
+    uint32_t user_event = l->ranks->window->events[edge->bit].user_event;
+    if (user_event != PT_NONE)
+        letter = l->module ? module_letter(l, word, user_event) : pt_sets_event(&l->sets, cache, letter, user_event);
+    return pt_sets_step(&l->sets, cache, l->current->parts[0].sets[edge->from], letter);
+}
+
+/* Who brings the letter does not matter; best an event that leaves atoms over several variables alone. */
+static const struct lat_rank_edge *bringer(const struct lat_ranks *r, uint32_t at)
+{
+    const struct lat_rank_edge *edges = r->made.edges, *first = &edges[r->made.first_edge[at]];
+    for (const struct lat_rank_edge *e = first; r->var_count && e < edges + r->made.edge_count; e++)
+        if (!r->window->events[e->bit].joint)
+            return e;
+    return first;
+}
+
+/* Runs, letter and set of a cut whose edges are the last ones. */
+static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effect, struct memo *step)
+{
+    struct lat_ranks *r = l->ranks;
+    struct pt_worker_cache *cache = &l->workers[0].cache;
+    const struct lat_part *from = &l->current->parts[0];
+    struct lat_part *to = &l->next->parts[0];
+    const struct lat_rank_edge *edge = &r->made.edges[r->made.first_edge[at]];
+    const struct lat_rank_edge *end = &r->made.edges[r->made.edge_count];
+    uint64_t runs = 0;
+    pt_set set = from->sets[edge->from];
+    for (const struct lat_rank_edge *e = edge; e < end; e++) {
+        if (__builtin_add_overflow(runs, from->runs[e->from], &runs))
+            runs = UINT64_MAX;
+        if (from->sets[e->from] != set && !r->stepped)
+            set = pt_sets_union(&l->sets, cache, set, from->sets[e->from]);
+    }
+    to->runs[at] = runs;
+    to->letters[at] = 0;
+    to->sets[at] = PT_SET_EMPTY;
+    if (l->counting)
+        return;
+    const struct lat_rank_edge *by = bringer(r, at);
+    const struct lat_rank_event *event = &r->window->events[by->bit];
+    pt_letter before = from->letters[by->from];
+    if (event->joint || before != effect->a || event->effect != effect->b)
+        *effect = (struct memo){event->joint ? PT_NONE : before, event->effect,
+                                letter_after(l, r->next_words[at], before, event)};
+    to->letters[at] = effect->result;
+    if (r->stepped) {
+        set = stepped_set(l, r->next_words[at], effect->result, edge);
+        while (++edge < end)
+            set = pt_sets_union(&l->sets, cache, set, stepped_set(l, r->next_words[at], effect->result, edge));
+    } else {
+        if (set != step->a || effect->result != step->b)
+            *step = (struct memo){set, effect->result, pt_sets_step(&l->sets, cache, set, effect->result)};
+        set = step->result;
+    }
+    to->sets[at] = set;
+}
+
+/* The same of all cuts where edges tell nothing; whether that goes on. */
+static bool fill_calm(struct pt_lattice *l, uint32_t count)
 {
     struct lat_ranks *r = l->ranks;
     const struct lat_part *from = &l->current->parts[0];
     struct lat_part *to = &l->next->parts[0];
-    uint32_t at = 0;
-    struct memo effect = {PT_NONE, 0, 0}, step = effect;
-    lat_word common = ~(lat_word)0, any = 0, greatest = 0;
-    lat_part_reserve(l, to, to->words ? to->words : 1, r->cut_count);
-    PT_GROW(r->next_words, r->next_cap, r->cut_count);
-    for (uint32_t c = 0; c < r->cut_count; c++) {
-        const struct lat_rank_cut *cut = &r->cuts[c];
-        lat_word word = r->cut_words[c];
-        if (word > last)
-            continue;
-        common &= word;
-        any |= word;
-        greatest = word > greatest ? word : greatest;
-        r->next_words[at] = word;
-        to->runs[at] = cut->runs;
-        to->letters[at] = l->counting ? 0 : cut->letter;
-        to->sets[at] = l->counting ? PT_SET_EMPTY : cut->set;
-        if (!l->counting && !r->stepped) {
-            pt_letter before = from->letters[cut->from];
-            const struct lat_rank_event *event = &r->window->events[cut->bit];
-            if (event->joint || before != effect.a || event->effect != effect.b)
-                effect = (struct memo){before, event->effect, letter_after(l, word, before, event)};
-            if (effect.result != step.b || cut->set != step.a)
-                step = (struct memo){cut->set, effect.result,
-                                     pt_sets_step(&l->sets, &l->workers[0].cache, cut->set, effect.result)};
-            to->letters[at] = effect.result;
-            to->sets[at] = step.result;
-            if (event->joint)
-                effect.a = PT_NONE;
-        }
-        at++;
+    const struct lat_rank_event *events = r->window->events;
+    const pt_set set = from->sets[0];
+    struct memo effect = {PT_NONE, 0, 0}, step = {PT_NONE, 0, 0};
+    bool same = true;
+    for (uint32_t at = 0; at < count; at++) {
+        const struct lat_rank_event *event = &events[r->made.children[at].top];
+        pt_letter before = from->letters[r->parents[at]];
+        if (event->joint || before != effect.a || event->effect != effect.b)
+            effect = (struct memo){event->joint ? PT_NONE : before, event->effect,
+                                   letter_after(l, r->next_words[at], before, event)};
+        if (step.a || effect.result != step.b)
+            step = (struct memo){0, effect.result, pt_sets_step(&l->sets, &l->workers[0].cache, set, effect.result)};
+        to->runs[at] = UINT64_MAX;
+        to->letters[at] = effect.result;
+        to->sets[at] = step.result;
+        same = same && step.result == to->sets[0];
     }
-    to->count = at;
+    return same;
+}
+
+/* The cuts that were made are the next level. */
+static void keep_cuts(struct pt_lattice *l, uint32_t count)
+{
+    struct lat_ranks *r = l->ranks;
+    struct memo effect = {PT_NONE, 0, 0}, step = effect;
+    lat_word common = ~(lat_word)0, any = 0;
+    struct lat_part *to = &l->next->parts[0];
+    r->made.edge_count = 0;
+    lat_part_reserve(l, to, to->words ? to->words : 1, count);
+    bool link = r->calm < LONG_CALM;
+    for (uint32_t at = 0; link && at < count; at++) {
+        find_edges(l, at);
+        fill_cut(l, at, &effect, &step);
+    }
+    r->made.first_edge[count] = r->made.edge_count;
+    bool calm = link ? is_calm(l, to, count) : fill_calm(l, count);
+    r->calm = calm ? r->calm + link : 0;
+    r->linked = link;
+    to->count = count;
+    for (uint32_t at = 0; at < count; at++) {
+        common &= r->next_words[at];
+        any |= r->next_words[at];
+    }
     r->common = common;
     r->any = any;
-    r->greatest = greatest;
     lat_word *words = r->words;
     size_t cap = r->word_cap;
     r->words = r->next_words;
     r->word_cap = r->next_cap;
     r->next_words = words;
     r->next_cap = cap;
+    struct lat_rank_links links = r->here;
+    r->here = r->made;
+    r->made = links;
 }
 
 /* ---- coming and going ---- */
 
-/* Do the events of the window belong to two threads at most? Then pair.c is faster. */
-static bool is_pair(const struct lat_window *window)
+/* Have two threads at most pending events? Then pair.c is faster. Asked now and then, as columns may be many. */
+static bool is_pair(const struct pt_lattice *l)
 {
-    uint32_t columns[2], count = 0;
-    for (uint32_t k = 0; k < window->count; k++) {
-        uint32_t column = window->events[k].column;
-        if ((count > 0 && columns[0] == column) || (count > 1 && columns[1] == column))
-            continue;
-        if (count == 2)
-            return false;
-        columns[count++] = column;
-    }
-    return window->count == LAT_RANK_SPAN;
+    enum { NOW_AND_THEN = 64 };
+    uint32_t count = 0;
+    if (!l->ranked || l->level % NOW_AND_THEN)
+        return false;
+    for (uint32_t c = 0; c < l->column_count && count <= 2; c++)
+        count += l->columns[c].arrived > l->columns[c].common;
+    return count <= 2;
 }
 
 /* The first level has been made of words: keys and their layout are not needed any more. */
@@ -459,50 +480,37 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
     return true;
 }
 
-/* Somewhat more: the lower half of the gaps is filled, or there is one bit more on top. */
-static lat_word raised(lat_word limit)
+static void reserve(struct pt_lattice *l, uint32_t most)
 {
-    uint32_t gaps = LAT_RANK_SPAN - lat_bit_count(limit);
-    lat_word over = ~limit;
-    gaps -= LAT_RANK_SPAN - 1 - lat_highest_bit(limit);
-    if (!gaps)
-        return limit << 1 | 1;
-    for (uint32_t fill = (gaps + 1) / 2; fill; fill--)
-        over &= over - 1;
-    return over ? limit | (lat_bit(lat_lowest_bit(over)) - 1) : ~(lat_word)0;
+    struct lat_ranks *r = l->ranks;
+    PT_GROW(r->next_words, r->next_cap, most);
+    PT_GROW(r->parents, r->parent_cap, most);
+    PT_GROW(r->made.first_edge, r->made.first_edge_cap, (size_t)most + 1);
+    if (r->made.children_cap != (size_t)most + 1) {
+        r->made.children_cap = (size_t)most + 1;
+        r->made.children = pt_xrealloc(r->made.children, r->made.children_cap * sizeof *r->made.children);
+    }
+    PT_GROW(r->made.child, r->made.child_cap, l->current->parts[0].count);
 }
 
-/* Makes the cuts of the next level and finds the last one to keep. */
-static enum lat_made choose(struct pt_lattice *l, lat_word *ret_last)
+/* Makes the cuts of the next level, as many as there are or are kept. */
+static enum lat_made choose(struct pt_lattice *l, uint32_t *ret_count)
 {
     struct lat_ranks *r = l->ranks;
     uint32_t window = (uint32_t)l->options->window;
-    lat_word all = lat_low_bits(r->window->count), limit = r->greatest << 1 | 1;
-    begin_cuts(l);
-    for (bool narrow = true;; limit = raised(limit)) {
-        limit = limit < all && limit > r->greatest ? limit : all;
-        if (narrow && limit >> 64) {
-            begin_cuts(l);
-            narrow = false;
-        }
-        make_cuts(l, limit);
-        if (r->cut_count >= window) {
-            *ret_last = r->cut_count > window ? nth_word(r, window) : ~(lat_word)0;
-            return LAT_MADE;
-        }
-        if (limit == all)
-            break;
-    }
-    *ret_last = ~(lat_word)0;
+    reserve(l, window);
+    *ret_count = make_cuts(l, window);
+    if (*ret_count == window)
+        return LAT_MADE;
     if (r->window->end < l->q_end && lat_window_misses(l))
         return LAT_NOT_MADE;
-    return (l->ended || lat_q_full(l)) && r->cut_count ? LAT_MADE : LAT_WAIT;
+    return (l->ended || lat_q_full(l)) && *ret_count ? LAT_MADE : LAT_WAIT;
 }
 
 enum lat_made lat_ranks_expand(struct pt_lattice *l)
 {
     uint64_t window = l->options->window;
-    lat_word last;
+    uint32_t count;
     if (!l->by_needs || l->finding->complete || window > MOST_KEPT || (l->ranks && l->level < l->ranks->retry))
         return LAT_NOT_MADE;
     if (!l->ranks)
@@ -513,9 +521,9 @@ enum lat_made lat_ranks_expand(struct pt_lattice *l)
         return LAT_NOT_MADE;
     }
     lat_window_slide(l);
-    enum lat_made made = is_pair(r->window) ? LAT_NOT_MADE : choose(l, &last);
+    enum lat_made made = is_pair(l) ? LAT_NOT_MADE : choose(l, &count);
     if (made == LAT_MADE) {
-        keep_cuts(l, last);
+        keep_cuts(l, count);
         if (!l->ranked)
             enter(l);
     } else if (made == LAT_NOT_MADE) {

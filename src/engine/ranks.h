@@ -27,13 +27,22 @@ struct lat_window {
     struct lat_rank_event events[LAT_RANK_SPAN];
 };
 
-/* A cut of the next level, while it is not known whether it is kept. */
-struct lat_rank_cut {
-    uint64_t runs;
-    uint32_t from;    /* a cut of the current level ... */
-    uint32_t bit;     /* ... and the event that leads here from it */
-    pt_letter letter; /* where runs are stepped as they come */
-    pt_set set;       /* of all the cuts that lead here, not stepped yet; or stepped */
+/* A step that leads to a cut: from which cut of the level before, by which event. */
+struct lat_rank_edge {
+    uint32_t from, bit;
+};
+
+/* How the cuts of a level are linked to those of the level before. */
+struct lat_rank_links {
+    uint32_t *first_edge; /* per cut, and one more: where its edges begin */
+    struct lat_rank_edge *edges;
+    uint32_t edge_count;
+    uint32_t *child; /* per cut of the level before: its last child, or the number of cuts */
+    struct lat_rank_child {
+        uint32_t top;     /* the bit that it has and its parent has not */
+        uint32_t sibling; /* the child before it */
+    } * children;         /* per cut, and one more, where searches end */
+    size_t first_edge_cap, edge_cap, child_cap, children_cap;
 };
 
 /* What atoms over several variables amount to, by the last writes of those variables. */
@@ -45,21 +54,16 @@ struct lat_rank_memo {
 
 struct lat_ranks {
     struct lat_window *window;
-    lat_word after[LAT_RANK_SPAN]; /* the events of the window that need this one */
-    lat_word *words, *next_words;  /* of the cuts of the current level, and of those being made */
+    lat_word need[LAT_RANK_SPAN]; /* the events of the window that this one needs */
+    lat_word *words, *next_words; /* of the cuts of the current level, ascending, and of those being made */
     size_t word_cap, next_cap;
-    lat_word common, any; /* the events of the window in all cuts, in some */
-    lat_word greatest;    /* the last of the words */
-    lat_word *rest; /* per cut of the current level: the events that it has not been stepped by yet, of those enabled */
-    size_t rest_cap;
-    struct lat_rank_cut *cuts;
-    lat_word *cut_words;
-    uint32_t cut_count, cut_cap;
-    uint32_t *slots; /* cut + 1, by the hash of its word */
-    uint32_t mask;
-    lat_word *scratch;
-    size_t scratch_cap;
-    bool stepped; /* runs are stepped as they come: events of the property may tell them apart */
+    uint32_t *parents; /* of those being made: cuts of the current level */
+    size_t parent_cap;
+    lat_word common, any;             /* the events of the window in all cuts, in some */
+    struct lat_rank_links here, made; /* of the current level, and of the one being made */
+    bool linked;                      /* `here` is that of the current level */
+    uint32_t calm; /* so many levels before it, and itself, were such that edges tell nothing: see is_calm */
+    bool stepped;  /* runs are stepped as they come: events of the property may tell them apart */
     /* The variables whose values are asked for: of a module all, else those of atoms over several. */
     const uint32_t *vars;
     uint32_t var_count;
@@ -104,8 +108,9 @@ void lat_window_slide(struct pt_lattice *l);
 void lat_window_settle(struct pt_lattice *l);
 /* May some event of Q that is not in the window be the next one of a cut? True also when that is not known. */
 bool lat_window_misses(struct pt_lattice *l);
-/* The cut's values of the window's variables, into the first worker's; and the numbers of the events that wrote them,
- * if there is a place for these. */
-void lat_window_values(struct pt_lattice *l, lat_word word, uint64_t *ret_writes);
+/* The cut's values of the window's variables, into the first worker's; and the numbers of the events that wrote them.
+ */
+void lat_window_values(struct pt_lattice *l, lat_word word);
+void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes);
 
 #endif

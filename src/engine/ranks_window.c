@@ -34,12 +34,13 @@ static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place
     struct pt_cut_event event = lat_cut_event(l, place.column, place.index);
     window->events[at] =
         (struct lat_rank_event){number, place.index, place.column, e->effect, e->user_event, e->var, e->joint};
-    r->after[at] = 0;
+    lat_word need = 0;
     for (uint32_t k = 0; k < at; k++) {
         const struct lat_rank_event *other = &window->events[k];
         bool needs = pt_relation_needs(&l->relation, &event, other->column) >= other->index;
-        r->after[k] |= (lat_word)needs << at;
+        need |= (lat_word)needs << k;
     }
+    r->need[at] = need;
     if (e->var != PT_NONE)
         r->writes[e->var] |= lat_bit(at);
     r->pinned += sizeof *e + e->clock->len * sizeof(uint64_t);
@@ -145,6 +146,21 @@ void lat_window_settle(struct pt_lattice *l)
     }
 }
 
+/* Events that are taken out are in every cut: no cut that is made has one of them for its top, and no source of an edge
+ * lacks one, so nobody asks for them again. */
+static void renumber(struct lat_ranks *r, uint32_t count, lat_word keep)
+{
+    uint32_t number[LAT_RANK_SPAN], kept = 0;
+    for (uint32_t bit = 0; bit < LAT_RANK_SPAN; bit++)
+        number[bit] = keep & lat_bit(bit) ? kept++ : PT_NONE;
+    for (uint32_t i = 0; r->linked && i < count; i++) {
+        uint32_t *top = &r->here.children[i].top;
+        *top = *top == PT_NONE ? PT_NONE : number[*top];
+    }
+    for (uint32_t e = 0; r->linked && e < r->here.edge_count; e++)
+        r->here.edges[e].bit = r->here.edges[e].bit == PT_NONE ? PT_NONE : number[r->here.edges[e].bit];
+}
+
 /* Takes out the events that are in every cut. */
 static void take_out(struct pt_lattice *l)
 {
@@ -157,13 +173,13 @@ static void take_out(struct pt_lattice *l)
     for (lat_word rest = keep; rest; rest &= rest - 1) {
         uint32_t bit = lat_lowest_bit(rest);
         r->window->events[kept] = r->window->events[bit];
-        r->after[kept++] = r->after[bit];
+        r->need[kept++] = r->need[bit];
     }
     r->window->count = kept;
-    pack(r->after, kept, keep);
+    pack(r->need, kept, keep);
+    renumber(r, l->current->parts[0].count, keep);
     pack(r->words, l->current->parts[0].count, keep);
     pack(&r->any, 1, keep);
-    pack(&r->greatest, 1, keep);
     r->common = 0;
 }
 
@@ -209,6 +225,44 @@ static lat_word word_of_key(const struct pt_lattice *l, const uint64_t *key)
     return word;
 }
 
+struct sorted {
+    lat_word word;
+    uint32_t i;
+};
+
+static int by_word(const void *a, const void *b)
+{
+    lat_word x = ((const struct sorted *)a)->word, y = ((const struct sorted *)b)->word;
+    return (x > y) - (x < y);
+}
+
+/* Brings the cuts of the current level into the order of their words. */
+static void sort(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_part *part = &l->current->parts[0];
+    struct lat_part *to = &l->next->parts[0];
+    uint32_t words = l->layout->words, count = part->count;
+    struct sorted *order = pt_xaligned(sizeof(lat_word), count * sizeof *order);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct sorted){r->words[i], i};
+    qsort(order, count, sizeof *order, by_word);
+    lat_part_reserve(l, to, words, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = order[i].i;
+        r->words[i] = order[i].word;
+        memcpy(to->keys + (size_t)i * words, part->keys + (size_t)from * words, words * sizeof *to->keys);
+        to->runs[i] = part->runs[from];
+        to->letters[i] = part->letters[from];
+        to->sets[i] = part->sets[from];
+    }
+    to->count = count;
+    free(order);
+    struct lat_level *swap = l->current;
+    l->current = l->next;
+    l->next = swap;
+}
+
 bool lat_window_begin(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
@@ -231,7 +285,9 @@ bool lat_window_begin(struct pt_lattice *l)
     fill(l);
     PT_GROW(r->words, r->word_cap, part->count);
     r->common = ~(lat_word)0;
-    r->any = r->greatest = 0;
+    r->any = 0;
+    r->linked = false;
+    r->calm = 0;
     for (uint32_t i = 0; i < part->count; i++) {
         lat_word word = word_of_key(l, part->keys + (size_t)i * l->layout->words);
         /* Events before the end without a bit are in the cut; where not all others have one, it has no word. */
@@ -240,8 +296,8 @@ bool lat_window_begin(struct pt_lattice *l)
         r->words[i] = word;
         r->common &= word;
         r->any |= word;
-        r->greatest = word > r->greatest ? word : r->greatest;
     }
+    sort(l);
     return true;
 }
 
@@ -282,16 +338,27 @@ bool lat_window_misses(struct pt_lattice *l)
     return false;
 }
 
-void lat_window_values(struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
+/* The last write of the i-th variable in the cut; NULL: it was taken out. */
+static inline const struct lat_rank_event *last_write(const struct lat_ranks *r, uint32_t i, lat_word word)
+{
+    lat_word writes = r->writes[r->vars[i]] & word;
+    return writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
+}
+
+void lat_window_values(struct pt_lattice *l, lat_word word)
 {
     const struct lat_ranks *r = l->ranks;
-    struct pt_value *values = l->workers[0].values;
     for (uint32_t i = 0; i < r->var_count; i++) {
-        uint32_t v = r->vars[i];
-        lat_word writes = r->writes[v] & word;
-        const struct lat_rank_event *last = writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
-        values[v] = last ? event_at(l, last)->value : r->values[v];
-        if (ret_writes)
-            ret_writes[i] = last ? last->number : r->value_numbers[v];
+        const struct lat_rank_event *last = last_write(r, i, word);
+        l->workers[0].values[r->vars[i]] = last ? event_at(l, last)->value : r->values[r->vars[i]];
+    }
+}
+
+void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
+{
+    const struct lat_ranks *r = l->ranks;
+    for (uint32_t i = 0; i < r->var_count; i++) {
+        const struct lat_rank_event *last = last_write(r, i, word);
+        ret_writes[i] = last ? last->number : r->value_numbers[r->vars[i]];
     }
 }

@@ -43,18 +43,24 @@ static void cache_resize(struct pt_cache *cache, uint32_t bits)
 void pt_cache_put(struct pt_cache *cache, uint64_t key, uint32_t value)
 {
     uint32_t bits = 64 - cache->shift;
-    if (bits < PT_CACHE_BITS && ++cache->misses > 1u << bits)
+    if (bits < cache->most && ++cache->misses > 1u << bits)
         cache_resize(cache, bits + 1);
     *pt_cache_line(cache, key) = (struct pt_cache_line){key, value};
 }
 
+static void cache_init(struct pt_cache *cache, uint32_t most)
+{
+    *cache = (struct pt_cache){.most = most};
+    cache_resize(cache, PT_CACHE_FIRST_BITS);
+}
+
 void pt_worker_cache_init(struct pt_worker_cache *cache)
 {
-    *cache = (struct pt_worker_cache){0};
-    cache_resize(&cache->step, PT_CACHE_FIRST_BITS);
-    cache_resize(&cache->merge, PT_CACHE_FIRST_BITS);
-    cache_resize(&cache->apply, PT_CACHE_FIRST_BITS);
-    cache_resize(&cache->event, PT_CACHE_FIRST_BITS);
+    cache_init(&cache->step, PT_CACHE_BITS);
+    cache_init(&cache->merge, PT_CACHE_BITS);
+    cache_init(&cache->apply, PT_CACHE_BITS);
+    cache_init(&cache->event, PT_CACHE_BITS);
+    cache_init(&cache->values, PT_VALUES_BITS);
     for (uint32_t i = 0; i < PT_JOINT_LINES; i++)
         cache->joints[i].effect = PT_NONE;
 }
@@ -65,6 +71,7 @@ void pt_worker_cache_release(struct pt_worker_cache *cache)
     free(cache->merge.lines);
     free(cache->apply.lines);
     free(cache->event.lines);
+    free(cache->values.lines);
 }
 
 pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state)

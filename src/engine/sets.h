@@ -25,7 +25,7 @@ struct pt_sets {
     struct pt_map64 steps, unions;
 };
 
-enum { PT_CACHE_FIRST_BITS = 3, PT_CACHE_BITS = 10 };
+enum { PT_CACHE_FIRST_BITS = 3, PT_CACHE_BITS = 10, PT_VALUES_BITS = 14 };
 /* A direct-mapped cache of one worker for one of the functions below. It grows while it misses: there may be thousands
  * of properties that need next to none. */
 struct pt_cache {
@@ -35,10 +35,12 @@ struct pt_cache {
     } * lines;
     uint32_t shift;  /* of a 64-bit hash: to the number of a line */
     uint32_t misses; /* since it grew */
+    uint32_t most;   /* bits: so far it grows */
 };
 enum { PT_JOINT_LINES = 64 };
 struct pt_worker_cache {
     struct pt_cache step, merge, apply, event;
+    struct pt_cache values; /* joint.c */
     struct pt_joint_line {
         struct pt_joint joint;
         uint32_t effect; /* PT_NONE: none here yet */

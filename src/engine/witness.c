@@ -55,7 +55,7 @@ static void level_from_past(struct walk *w, const struct lat_past_level *past, s
         const uint64_t *key = past->keys + (size_t)i * words;
         if (!below(w, past->layout, key))
             continue;
-        uint32_t p = split ? lat_field_count_in(split, key) & (level->part_count - 1) : 0;
+        uint32_t p = split && !level->sorted ? lat_field_count_in(split, key) & (level->part_count - 1) : 0;
         struct lat_part *part = &level->parts[p];
         lat_part_reserve(w->l, part, words, part->count + 1);
         memcpy(part->keys + (size_t)part->count * words, key, words * sizeof *key);
@@ -82,9 +82,11 @@ static void set_limits(struct pt_lattice *l, const uint64_t *counts)
 static void make_again(struct walk *w, const struct lat_past_level *from, uint64_t level)
 {
     struct pt_lattice *l = w->l;
-    struct lat_level *a = lat_level_new(l->current->part_count), *b = lat_level_new(l->current->part_count);
+    uint32_t parts = l->current->sorted ? 1 : l->current->part_count;
+    struct lat_level *a = lat_level_new(parts), *b = lat_level_new(parts);
     size_t bytes = 0;
     uint64_t first = from->level + 1;
+    a->sorted = l->current->sorted;
     level_from_past(w, from, a); /* `from` may move below */
     set_limits(l, w->counts);
     l->rebuilding = true; /* levels that fitted before: the limit is not asked again */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/common/cores.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
@@ -27,8 +28,9 @@ void pt_analyse_init(struct pt_analyse *a, uint64_t window, uint64_t lookahead, 
     struct pt_settings settings;
     pt_settings_read(&settings, getenv(PT_OPTIONS_ENV), ignore, NULL);
     *a = (struct pt_analyse){.automaton_limit = 100000};
-    a->engine = (struct pt_analysis_options){
-        .window = window, .lookahead = lookahead, .jobs = 1, .trace = trace, .now = pt_progress_now};
+    a->engine =
+        (struct pt_analysis_options){.window = window, .lookahead = lookahead, .trace = trace, .now = pt_progress_now};
+    a->engine.cores = a->engine.jobs = pt_cores();
     a->engine.counted_before = (uint64_t)settings.counted_before;
     a->props = pt_properties_new();
     pt_triage_init(&a->triage);

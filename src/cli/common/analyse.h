@@ -23,7 +23,7 @@
     }
 #define PT_OPTION_JOBS                                                                                                 \
     {                                                                                                                  \
-        "jobs", 0, "N", NULL, "use N threads (default: 1); the result is the same"                                     \
+        "jobs", 0, "N", NULL, "use up to N threads (default: one per core); the result is the same"                    \
     }
 #define PT_OPTION_MEMORY_LIMIT                                                                                         \
     {                                                                                                                  \
