@@ -47,7 +47,8 @@ enum {
     PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
     PT_RACE_TAGS = 1 << 12,    /* of regions, that a thread takes at a time; smaller ones are none */
     PT_RACE_ENOUGH_AT = 24,    /* in a packed cell: which accesses of a region say nothing new, wherever they stand:
-                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag */
+                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag; */
+    PT_RACE_MINE_AT = 16,      /* and between them a bit for each entry of that region, where all else comes before */
     PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
 };
 
