@@ -126,45 +126,61 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
 
 /* ---- entries ---- */
 
-unsigned pt_race_packed_enough(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which,
-                               bool writes)
+/* What these entries of the thread's region say, where they are enough: of reads, and above that of writes. */
+static inline unsigned enough_of(const struct pt_race_packed *packed, unsigned which)
 {
-    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
-    unsigned count = 0;
     uint32_t all = 0, written = 0;
+    unsigned count = 0;
     for (; which; which &= which - 1) {
-        unsigned i = (unsigned)__builtin_ctz(which);
-        uint32_t key = packed->keys[i];
-        if (!pt_race_is_mine(self, seen[i].at) || key & PT_RACE_KEY_OP)
+        uint32_t key = packed->keys[__builtin_ctz(which)];
+        if (key & PT_RACE_KEY_OP)
             continue;
         count++;
         all |= key;
         written |= key & PT_RACE_KEY_WRITES ? key : 0;
     }
     if (all & PT_RACE_KEY_MERGED || count >= PT_RACE_ENOUGH)
-        return pt_race_key_bytes(writes ? written : all);
+        return pt_race_key_bytes(all) | pt_race_key_bytes(written) << 8;
     /* Whoever races with a further access of bytes that the thread has written races with that write. */
-    return count >= PT_RACE_SHAPE_SEEN ? pt_race_key_bytes(written) : 0;
+    return count >= PT_RACE_SHAPE_SEEN ? pt_race_key_bytes(written) * 0x101 : 0;
+}
+
+/* Those of these entries that are of the thread's region. */
+static inline unsigned mine_of(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
+{
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned mine = 0;
+    for (; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        mine |= (pt_race_is_mine(self, seen[i].at) ? 1u : 0) << i;
+    }
+    return mine;
+}
+
+unsigned pt_race_packed_enough(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which,
+                               bool writes)
+{
+    return enough_of(packed, mine_of(self, packed, which)) >> (writes ? 8 : 0) & 0xff;
 }
 
 /* Which bytes need no more accesses of the thread in its region, wherever they stand, as long as the cell stays as it
  * is; `trusted`: all else that is in it comes before these. */
 static COLD void note_enough(const struct pt_race_self *self, struct pt_race_packed *packed, bool trusted)
 {
-    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
     struct pt_race_last first = pt_race_packed_last(packed);
     bool over = pt_race_is_mine(self, first.at);
-    unsigned written = over ? pt_race_last_bytes(&first) : 0, mine = 0;
-    for (unsigned which = over ? pt_race_packed_all(packed) : packed->fresh; which; which &= which - 1) {
-        unsigned i = (unsigned)__builtin_ctz(which);
-        mine |= (pt_race_is_mine(self, seen[i].at) ? 1u : 0) << i;
-    }
+    unsigned written = over ? pt_race_last_bytes(&first) : 0;
+    unsigned mine = mine_of(self, packed, over ? pt_race_packed_all(packed) : packed->fresh);
     for (unsigned i = 0; i < packed->further; i++)
         if (pt_race_is_mine(self, pt_race_packed_further(packed)[i].at))
             written |= pt_race_last_bytes(&pt_race_packed_further(packed)[i]);
-    unsigned bytes = pt_race_packed_enough(self, packed, mine, false);
-    bytes |= (pt_race_packed_enough(self, packed, mine, true) & written) << 8;
-    pt_race_packed_trust(self, packed, trusted ? mine : 0, bytes);
+    pt_race_packed_trust(self, packed, trusted ? mine : 0, enough_of(packed, mine) & (written << 8 | 0xff));
+}
+
+/* As many as may be enough. */
+static inline bool many(unsigned entries)
+{
+    return __builtin_popcount(entries) >= PT_RACE_SHAPE_SEEN;
 }
 
 static void remove_entries(struct pt_race_packed *packed, unsigned which)
@@ -326,12 +342,13 @@ static inline bool put(struct pt_race_self *self, uint32_t *cell, unsigned alike
     bool made = at < NONE ? raise_entry(self, cell, alike, at, bytes, writes, covers, ret_again)
                           : append(self, cell, key, covers);
     packed = pt_race_packed_at(*cell);
+    unsigned mine = (uint32_t)enough >> PT_RACE_MINE_AT | 1u << (at == NONE ? count : at);
     if (!known || !made)
         pt_race_packed_touched(packed);
-    else if (wider || packed->count != count + (at == NONE) || packed->count >= PT_RACE_SHAPE_SEEN || enough & 0xffff)
+    else if (wider || packed->count != count + (at == NONE) || many(mine))
         note_enough(self, packed, true);
     else
-        pt_race_packed_trust(self, packed, (uint32_t)enough >> PT_RACE_MINE_AT | 1u << (at == NONE ? count : at), 0);
+        pt_race_packed_trust(self, packed, mine, enough & 0xffff);
     return made;
 }
 

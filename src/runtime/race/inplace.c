@@ -44,8 +44,10 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
                                                                bool *ret_again)
 {
     bool writes = key & PT_RACE_KEY_WRITES;
-    if (!looked.alike || packed->further || !pt_hb_knows(&self->hb, packed->over) ||
-        (!writes && packed->fresh & looked.writes))
+    uint64_t enough = atomic_load_explicit(&packed->enough, memory_order_relaxed);
+    unsigned mine = pt_race_packed_mine(self, enough); /* of a trusted cell, all of which is known */
+    if (!looked.alike || (packed->further && (writes || !mine)) ||
+        (!mine && (!pt_hb_knows(&self->hb, packed->over) || (!writes && packed->fresh & looked.writes))))
         return false;
     unsigned at = pick(self, packed, looked.alike, key);
     if (at == NONE)
@@ -59,17 +61,17 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
             packed->fresh |= (uint16_t)(1u << at);
             seen->at = now;
             pt_race_packed_note(self, seen);
-            if (pt_race_packed_unknown(self, packed, packed->fresh))
+            if (!mine && pt_race_packed_unknown(self, packed, packed->fresh))
                 pt_race_packed_touched(packed);
             else
-                pt_race_packed_trust(self, packed, 1u << at, 0);
+                pt_race_packed_trust(self, packed, mine | 1u << at, mine ? enough & 0xffff : 0);
         }
         return true;
     }
     struct pt_race_last first = pt_race_packed_last(packed);
     struct pt_vec *past = pt_race_last_past(&first);
     unsigned bytes = pt_race_key_bytes(key);
-    if (pt_race_last_bytes(&first) != bytes || pt_race_packed_unknown(self, packed, packed->fresh))
+    if (pt_race_last_bytes(&first) != bytes || (!mine && pt_race_packed_unknown(self, packed, packed->fresh)))
         return false;
     if (!pt_race_is_mine(self, first.at) || !pt_race_is_mine(self, seen->at)) {
         packed->past = pt_race_last_make(0, self->hb.past, bytes).past;
@@ -79,10 +81,10 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
         }
         packed->fresh = 0;
         packed->stamp++;
-        pt_race_packed_trust(self, packed, 1u << at, 0);
+        pt_race_packed_trust(self, packed, mine | 1u << at, mine ? enough & 0xffff : 0);
         seen->at = now;
         pt_race_packed_note(self, seen);
-    } else {
+    } else if (!mine) {
         pt_race_packed_touched(packed); /* of others */
     }
     packed->over = now;
@@ -268,9 +270,7 @@ __attribute__((always_inline)) static inline bool make_packed(struct pt_race_sel
     if (!lock_as(word, seen))
         return false;
     look_ahead(self, leaf, word, granule);
-    struct pt_race_packed *packed = pt_race_packed_at(cell);
-    bool trusted = pt_race_packed_mine(self, atomic_load_explicit(&packed->enough, memory_order_relaxed));
-    bool made = (!trusted && looked.alike && packed_raise(self, packed, looked, key, &again)) ||
+    bool made = (looked.alike && packed_raise(self, pt_race_packed_at(cell), looked, key, &again)) ||
                 pt_race_packed_make(self, &cell, looked, key, &again);
     /* What others remember of the word holds after most reads: their stamp is the same. */
     seen = pt_race_word_made(cell | PT_RACE_PACKED);

@@ -221,7 +221,11 @@ static inline bool pt_race_packed_first_reader(const struct pt_race_self *self, 
 
 static inline void pt_race_packed_note(struct pt_race_self *self, struct pt_race_packed_seen *seen)
 {
-    struct pt_cell_note now = pt_race_note_now(self);
+    struct pt_cell_note now = self->note_kept ? self->note : pt_race_note_now(self);
+    if (self->several) { /* the next granule has the same */
+        self->note = now;
+        self->note_kept = true;
+    }
     seen->stack = now.stack;
     seen->locks = now.locks;
 }

@@ -136,6 +136,8 @@ struct pt_race_self {
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
+    bool note_kept; /* `note` is of this access */
+    struct pt_cell_note note;
     bool alike;     /* and the next of them has the same shape */
     bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
