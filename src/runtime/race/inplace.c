@@ -109,6 +109,13 @@ static inline bool is_repeated(const struct pt_race_self *self, const struct pt_
     return false;
 }
 
+/* acquire: partner of the release that unlocked it last */
+static inline bool lock_as(pt_race_word *word, uint64_t seen)
+{
+    return atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
 /* A write that is repeated, of bytes that no other has written since: only its clock is new. False: it is not that
  * simple, and nothing has happened. */
 static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_packed *packed,
@@ -116,9 +123,7 @@ static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64
 {
     struct pt_race_last first = pt_race_packed_last(packed);
     if (packed->further || bytes & ~pt_race_last_bytes(&first) || !pt_race_is_mine(self, first.at) ||
-        /* acquire: partner of the release that unlocked it last. Whoever wrote meanwhile has changed the word. */
-        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
+        !lock_as(word, seen)) /* whoever wrote meanwhile has changed the word */
         return false;
     bool known = pt_race_packed_mine(self, atomic_load_explicit(&packed->enough, memory_order_relaxed));
     if (!known) {
@@ -134,13 +139,14 @@ static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64
 /* The same of a write at any place, where that is enough. */
 static inline bool rewrite_enough(struct pt_race_self *self, pt_race_word *word, uint64_t seen, unsigned bytes)
 {
-    /* acquire: as above */
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!lock_as(word, seen))
         return false;
+    struct pt_race_packed *packed = pt_race_packed_of(seen);
     bool enough = pt_race_is_enough(self, seen, bytes, true);
-    if (enough)
-        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
+    if (enough && !packed->further) /* and the last write is the thread's own */
+        packed->over = pt_hb_now(&self->hb);
+    else if (enough)
+        pt_race_packed_rewrite(self, packed, bytes);
     pt_race_unlock_word(word, seen);
     return enough;
 }
@@ -241,13 +247,6 @@ static inline void look_ahead(struct pt_race_self *self, const struct pt_race_le
         self->steps = 0;
         fetch_neighbour(word);
     }
-}
-
-/* acquire: partner of the release that unlocked it last */
-static inline bool lock_as(pt_race_word *word, uint64_t seen)
-{
-    return atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                   memory_order_relaxed);
 }
 
 /* An access of a granule with a packed cell, which is in it already, or is simple to put there: made in place. False:
@@ -392,13 +391,29 @@ static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsi
     pt_race_touch(self, granule, &access);
 }
 
+static COLD void access_one(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                            const struct pt_site *site)
+{
+    if (!make_new(self, granule, bytes, kind, site))
+        make_somehow(self, granule, bytes, kind, site);
+    self->hb.clock += kind >> 1 & 1; /* of a write */
+}
+
 void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
                         const struct pt_site *site)
 {
     uintptr_t granule = address & ~(uintptr_t)7;
     if (!pt_race_is_address(granule, granule + 1))
         return;
-    if (!make_new(self, granule, bytes, kind, site))
-        make_somehow(self, granule, bytes, kind, site);
-    self->hb.clock += kind >> 1 & 1; /* of a write */
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (kind == PT_RACE_WRITE && leaf) { /* what is enough of reads was seen before */
+        pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) && pt_race_is_enough(self, seen, bytes, true) &&
+            rewrite_enough(self, word, seen, bytes)) {
+            self->hb.clock++;
+            return;
+        }
+    }
+    access_one(self, granule, bytes, kind, site);
 }
