@@ -146,14 +146,20 @@ static LLVMTargetMachineRef machine_of(LLVMModuleRef module)
     return machine;
 }
 
-static enum pt_status run_pipeline(struct pt_module *m, const char *level, struct pt_err *err)
+/* What all passes go by. A function brings the tests for its events along, and those of what was inlined into it, which
+ * LLVM takes for a hundred each: the source's inline functions are to be inlined as they are without them. */
+static void tell_passes(void)
 {
     static const char *const arguments[] = {"portent", "-simplifycfg-hoist-common=false",
-                                            "-simplifycfg-sink-common=false"};
+                                            "-simplifycfg-sink-common=false", "-inlinehint-threshold=650"};
     static bool told;
     if (!told)
-        LLVMParseCommandLineOptions(3, arguments, NULL);
+        LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
     told = true;
+}
+
+static enum pt_status run_pipeline(struct pt_module *m, const char *level, struct pt_err *err)
+{
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, false);
     LLVMPassBuilderOptionsSetSLPVectorization(options, false);
@@ -179,6 +185,7 @@ enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct 
     choose(m, opt_outs);
     rewrite_before(m);
     expose(m, &exposed);
+    tell_passes();
     status = pt_run_passes(m->module, "cgscc(inline),function(sroa)", err);
     if (status == PT_OK) {
         pt_protect_stores(m, false);

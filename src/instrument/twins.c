@@ -10,7 +10,8 @@
  * doubled. The twin has the lines of the source, but no locals to show in a debugger: to find out where they are takes
  * a tenth of the time of compiling.
  *
- * What was replaced before the optimiser ran, calls of strcpy and its kin, has its hook in both.
+ * What was replaced before the optimiser ran, calls of strcpy and its kin, has its hook in both. Calls and returns are
+ * events in the body alone.
  *
  * Both bodies have their locals in common, so these stay in the entry; what is allocated as a function runs is not. A
  * twin is not made of a function that takes the address of a label (computed goto), nor of a coroutine.
@@ -21,6 +22,8 @@
 #include "instrument/module.h"
 
 #include <stdlib.h>
+
+#include "core/functions.h"
 
 /* From the body to its twin. */
 struct copy {
@@ -54,12 +57,36 @@ static LLVMValueRef copy_phi(struct pt_module *m, LLVMValueRef phi)
     return made;
 }
 
+/* The state of a function whose calls may be events (functions.c). */
+static bool is_state(LLVMValueRef value)
+{
+    LLVMValueRef at = LLVMIsALoadInst(value) ? LLVMGetOperand(value, 0) : NULL;
+    while (at && LLVMIsAConstantExpr(at))
+        at = LLVMGetOperand(at, 0);
+    return at && LLVMIsAGlobalVariable(at) && pt_is_function_record(at);
+}
+
+/* Nobody wants to hear of calls where the twin runs: the test is decided, and the code generator drops what comes of
+ * it. NULL: it is something else. */
+static LLVMValueRef decided(struct pt_module *m, LLVMValueRef inst)
+{
+    if (!LLVMIsAICmpInst(inst) || !is_state(LLVMGetOperand(inst, 0)) || !LLVMIsConstant(LLVMGetOperand(inst, 1)) ||
+        !LLVMIsNull(LLVMGetOperand(inst, 1)))
+        return NULL;
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(inst);
+    bool is = predicate == LLVMIntEQ;
+    return is || predicate == LLVMIntNE ? LLVMConstInt(LLVMInt1TypeInContext(m->context), is, false) : NULL;
+}
+
 static void copy_block(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block)
 {
     LLVMPositionBuilderAtEnd(m->builder, twin_block(copy, block));
     LLVMSetCurrentDebugLocation2(m->builder, NULL); /* what is inserted has its own */
     for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
-        if (LLVMIsADbgVariableIntrinsic(inst))
+        LLVMValueRef known = is_state(inst) ? LLVMConstInt(m->i8, PT_FUNCTION_QUIET, false) : decided(m, inst);
+        if (known)
+            note_twin(copy, inst, known);
+        if (known || LLVMIsADbgVariableIntrinsic(inst))
             continue;
         LLVMValueRef made = LLVMIsAPHINode(inst) ? copy_phi(m, inst) : LLVMInstructionClone(inst);
         if (!LLVMIsAPHINode(inst))
@@ -85,7 +112,7 @@ static void connect(const struct copy *copy, LLVMBasicBlockRef block)
             connect_phi(copy, inst, made);
             continue;
         }
-        if (made == inst)
+        if (made == inst || LLVMIsConstant(made))
             continue;
         for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(inst); i++) {
             LLVMValueRef operand = LLVMGetOperand(inst, i);

@@ -154,6 +154,9 @@ void calls(void) { other(); other(); }
         for function, wanted in (("plain", ["string"]), ("mixed", ["call", "atomic_rmw4", "call"]), ("fresh", ["allocated"])):
             if level != "-O0":
                 check([hook for hook, _ in hooks_of(twins[function])] == wanted, f"{level} {function}: {hooks_of(twins[function])}")
+                # Whether its calls are events is asked in the body alone.
+                check([any("load volatile i8" in line for line in bodies_of[function]) for bodies_of in (bodies, twins)] == [True, False],
+                      f"{level} {function}: {twins[function]}")
 
 
 @test

@@ -126,5 +126,5 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
         pt_vec_drop(&self->memory, self->before.past);
         self->before = (struct pt_hb_thread){0};
     }
-    self->several = self->alike = false;
+    self->several = self->alike = self->note_kept = false;
 }

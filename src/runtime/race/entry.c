@@ -101,7 +101,6 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
     struct pt_race_last first = pt_race_packed_last(packed);
-    pt_race_packed_touched(packed);
     unsigned replaced = pt_race_last_bytes(&first), mine = bytes_written(self, packed, bytes, with);
     if (__builtin_expect(covers && !packed->further && !(replaced & ~mine), 1)) {
         struct pt_vec *past = pt_race_last_past(&first);
@@ -127,23 +126,61 @@ static inline bool settle_write(struct pt_race_self *self, uint32_t *cell, unsig
 
 /* ---- entries ---- */
 
+/* What these entries of the thread's region say, where they are enough: of reads, and above that of writes. */
+static inline unsigned enough_of(const struct pt_race_packed *packed, unsigned which)
+{
+    uint32_t all = 0, written = 0;
+    unsigned count = 0;
+    for (; which; which &= which - 1) {
+        uint32_t key = packed->keys[__builtin_ctz(which)];
+        if (key & PT_RACE_KEY_OP)
+            continue;
+        count++;
+        all |= key;
+        written |= key & PT_RACE_KEY_WRITES ? key : 0;
+    }
+    if (all & PT_RACE_KEY_MERGED || count >= PT_RACE_ENOUGH)
+        return pt_race_key_bytes(all) | pt_race_key_bytes(written) << 8;
+    /* Whoever races with a further access of bytes that the thread has written races with that write. */
+    return count >= PT_RACE_SHAPE_SEEN ? pt_race_key_bytes(written) * 0x101 : 0;
+}
+
+/* Those of these entries that are of the thread's region. */
+static inline unsigned mine_of(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
+{
+    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
+    unsigned mine = 0;
+    for (; which; which &= which - 1) {
+        unsigned i = (unsigned)__builtin_ctz(which);
+        mine |= (pt_race_is_mine(self, seen[i].at) ? 1u : 0) << i;
+    }
+    return mine;
+}
+
 unsigned pt_race_packed_enough(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which,
                                bool writes)
 {
-    const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
-    unsigned count = 0;
-    uint32_t said = 0, merged = 0;
-    for (; which; which &= which - 1) {
-        unsigned i = (unsigned)__builtin_ctz(which);
-        uint32_t key = packed->keys[i];
-        if (!pt_race_is_mine(self, seen[i].at) || key & PT_RACE_KEY_OP)
-            continue;
-        count++;
-        merged |= key;
-        if (!writes || key & PT_RACE_KEY_WRITES)
-            said |= key;
-    }
-    return merged & PT_RACE_KEY_MERGED || count >= PT_RACE_ENOUGH ? pt_race_key_bytes(said) : 0;
+    return enough_of(packed, mine_of(self, packed, which)) >> (writes ? 8 : 0) & 0xff;
+}
+
+/* Which bytes need no more accesses of the thread in its region, wherever they stand, as long as the cell stays as it
+ * is; `trusted`: all else that is in it comes before these. */
+static COLD void note_enough(const struct pt_race_self *self, struct pt_race_packed *packed, bool trusted)
+{
+    struct pt_race_last first = pt_race_packed_last(packed);
+    bool over = pt_race_is_mine(self, first.at);
+    unsigned written = over ? pt_race_last_bytes(&first) : 0;
+    unsigned mine = mine_of(self, packed, over ? pt_race_packed_all(packed) : packed->fresh);
+    for (unsigned i = 0; i < packed->further; i++)
+        if (pt_race_is_mine(self, pt_race_packed_further(packed)[i].at))
+            written |= pt_race_last_bytes(&pt_race_packed_further(packed)[i]);
+    pt_race_packed_trust(self, packed, trusted ? mine : 0, enough_of(packed, mine) & (written << 8 | 0xff));
+}
+
+/* As many as may be enough. */
+static inline bool many(unsigned entries)
+{
+    return __builtin_popcount(entries) >= PT_RACE_SHAPE_SEEN;
 }
 
 static void remove_entries(struct pt_race_packed *packed, unsigned which)
@@ -205,7 +242,8 @@ static COLD void widen(const struct pt_race_self *self, struct pt_race_packed *p
         remove_entries(packed, gone);
 }
 
-/* The access becomes one with an entry. False: nothing has happened. */
+/* The access becomes one with an entry. The cell is not trusted after it, unless the caller says so. False: nothing has
+ * happened. */
 static inline bool raise_entry(struct pt_race_self *self, uint32_t *cell, unsigned alike, unsigned at, unsigned bytes,
                                bool writes, bool covers, bool *ret_again)
 {
@@ -214,7 +252,6 @@ static inline bool raise_entry(struct pt_race_self *self, uint32_t *cell, unsign
     unsigned wider = bytes | pt_race_key_bytes(packed->keys[at]);
     bool same = pt_race_key_bytes(packed->keys[at]) == bytes;
     *ret_again = pt_race_is_mine(self, seen->at);
-    pt_race_packed_touched(packed);
     if (writes) {
         if (!settle_write(self, cell, bytes, same ? 0 : wider, covers))
             return false;
@@ -252,24 +289,22 @@ static COLD void thin(struct pt_race_packed *packed)
             (pt_epoch_thread(seen[i].at) != writer ||
              (seen[i].at < seen[over].at && !(packed->keys[i] & PT_RACE_KEY_MERGED))))
             gone |= 1u << i;
-    if (gone) {
-        pt_race_packed_touched(packed);
+    if (gone)
         remove_entries(packed, gone);
-    }
     packed->stamp += gone != 0; /* what others remember of it may be gone */
 }
 
 /* The access becomes an entry of its own, of a cell that may move for it. False: it has not. */
-static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool covers)
+static inline bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool covers)
 {
     bool writes = key & PT_RACE_KEY_WRITES;
-    if (pt_race_packed_at(*cell)->count >= PT_RACE_SHAPE_SEEN)
-        thin(pt_race_packed_at(*cell));
-    if (!has_room(self, cell, pt_race_packed_at(*cell)->count + 1u, pt_race_packed_at(*cell)->further) ||
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    if (packed->count >= PT_RACE_SHAPE_SEEN && packed->count == pt_race_packed_cap(packed->keys_end))
+        thin(packed);
+    if (!has_room(self, cell, packed->count + 1u, packed->further) ||
         (writes && !settle_write(self, cell, pt_race_key_bytes(key), 0, covers)))
         return false;
-    struct pt_race_packed *packed = pt_race_packed_at(*cell);
-    pt_race_packed_touched(packed);
+    packed = pt_race_packed_at(*cell);
     unsigned at = packed->count++;
     packed->keys[at] = key;
     if (!writes || !covers)
@@ -278,22 +313,6 @@ static bool append(struct pt_race_self *self, uint32_t *cell, uint32_t key, bool
     pt_race_packed_seen(packed)[at].at = pt_hb_now(&self->hb);
     pt_race_packed_note(self, &pt_race_packed_seen(packed)[at]);
     return true;
-}
-
-/* Which bytes need no more accesses of the thread in its region, wherever they stand, as long as the cell stays as it
- * is. */
-static inline void note_enough(const struct pt_race_self *self, struct pt_race_packed *packed)
-{
-    struct pt_race_last first = pt_race_packed_last(packed);
-    bool mine = pt_race_is_mine(self, first.at);
-    unsigned valid = mine ? pt_race_packed_all(packed) : packed->fresh, written = mine ? pt_race_last_bytes(&first) : 0;
-    for (unsigned i = 0; i < packed->further; i++)
-        if (pt_race_is_mine(self, pt_race_packed_further(packed)[i].at))
-            written |= pt_race_last_bytes(&pt_race_packed_further(packed)[i]);
-    uint64_t enough = pt_race_packed_enough(self, packed, valid, false);
-    enough |= (uint64_t)(pt_race_packed_enough(self, packed, valid, true) & written) << 8;
-    if (self->tag >= PT_RACE_TAGS)
-        atomic_store_explicit(&packed->enough, (uint64_t)self->tag << 32 | enough, memory_order_relaxed);
 }
 
 /* Whether the last writes of these bytes, of which a read has to learn if it races with them, are known. */
@@ -308,30 +327,76 @@ static inline bool knows_writes(const struct pt_race_self *self, const struct pt
     return known;
 }
 
+/* The access becomes part of a cell, which comes before it if `known`, and of which these entries are known to be the
+ * thread's own in its region. False: it has not. */
+static inline bool put(struct pt_race_self *self, uint32_t *cell, unsigned alike, uint32_t key, bool covers, bool known,
+                       uint64_t enough, bool *ret_again)
+{
+    struct pt_race_packed *packed = pt_race_packed_at(*cell);
+    bool writes = key & PT_RACE_KEY_WRITES;
+    unsigned bytes = pt_race_key_bytes(key), count = packed->count,
+             at = alike ? find_mine(self, packed, alike, bytes) : NONE;
+    bool wider = at < NONE && bytes & ~pt_race_key_bytes(packed->keys[at]);
+    if (at > NONE)
+        return false;
+    bool made = at < NONE ? raise_entry(self, cell, alike, at, bytes, writes, covers, ret_again)
+                          : append(self, cell, key, covers);
+    packed = pt_race_packed_at(*cell);
+    unsigned mine = (uint32_t)enough >> PT_RACE_MINE_AT | 1u << (at == NONE ? count : at);
+    if (!known || !made)
+        pt_race_packed_touched(packed);
+    else if (wider || packed->count != count + (at == NONE) || many(mine))
+        note_enough(self, packed, true);
+    else
+        pt_race_packed_trust(self, packed, mine, enough & 0xffff);
+    return made;
+}
+
+/* Whether the thread's own entries say the access, of a cell that it has looked at before in its region. */
+static inline bool is_said(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned alike,
+                           unsigned bytes, bool writes, uint64_t enough)
+{
+    unsigned left = bytes;
+    for (alike &= pt_race_packed_mine(self, enough); alike; alike &= alike - 1)
+        left &= ~pt_race_key_bytes(packed->keys[__builtin_ctz(alike)]);
+    return !left || !(bytes & ~(unsigned)(enough >> (writes ? 8 : 0)) & 0xff);
+}
+
 bool pt_race_packed_make(struct pt_race_self *self, uint32_t *cell, struct pt_race_looked looked, uint32_t key,
                          bool *ret_again)
 {
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
-    bool writes = key & PT_RACE_KEY_WRITES, knows_over = pt_hb_knows(&self->hb, packed->over);
-    unsigned bytes = pt_race_key_bytes(key), which = knows_over ? packed->fresh : pt_race_packed_all(packed), said = 0;
-    unsigned unknown = pt_race_packed_unknown(self, packed, writes ? which : which & looked.writes);
-    if ((unknown && pt_race_packed_overlap(packed, unknown, bytes)) ||
+    uint64_t enough = atomic_load_explicit(&packed->enough, memory_order_relaxed);
+    bool writes = key & PT_RACE_KEY_WRITES;
+    unsigned bytes = pt_race_key_bytes(key), said = 0;
+    if (pt_race_packed_mine(self, enough)) {
+        if ((writes && !has_written(self, packed, bytes)) ||
+            !is_said(self, packed, looked.alike, bytes, writes, enough))
+            return put(self, cell, looked.alike, key, writes, true, enough, ret_again);
+        if (writes)
+            pt_race_packed_rewrite(self, packed, bytes);
+        *ret_again = true;
+        return true;
+    }
+    bool knows_over = pt_hb_knows(&self->hb, packed->over);
+    unsigned unknown = pt_race_packed_unknown(self, packed, knows_over ? packed->fresh : pt_race_packed_all(packed));
+    unsigned against = writes ? unknown : unknown & looked.writes;
+    if ((against && pt_race_packed_overlap(packed, against, bytes)) ||
         (!writes && !knows_writes(self, packed, bytes, knows_over)))
         return false;
     if ((!writes || has_written(self, packed, bytes)) &&
         pt_race_packed_says(self, packed, looked.alike, bytes, writes, &said)) {
-        if (writes)
+        if (writes) {
+            pt_race_packed_touched(packed); /* of others */
             pt_race_packed_rewrite(self, packed, bytes);
+        }
         if (said)
-            note_enough(self, packed);
+            note_enough(self, packed, false);
         *ret_again = true;
         return true;
     }
-    bool covers = writes && knows_over && !unknown;
-    unsigned at = find_mine(self, packed, looked.alike, bytes);
-    if (at < NONE)
-        return raise_entry(self, cell, looked.alike, at, bytes, writes, covers, ret_again);
-    return at == NONE && append(self, cell, key, covers);
+    bool known = knows_over && !unknown && knows_writes(self, packed, PT_CELL_WHOLE, true);
+    return put(self, cell, looked.alike, key, writes && knows_over && !unknown, known, 0, ret_again);
 }
 
 uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site)
@@ -341,5 +406,6 @@ uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigne
     if (!cell)
         return 0;
     append(self, &cell, pt_race_packed_key(pt_race_place_of(site), bytes, writes), writes); /* there is room */
+    pt_race_packed_trust(self, pt_race_packed_at(cell), 1, 0);
     return pt_race_word_made(cell | PT_RACE_PACKED);
 }

@@ -19,7 +19,7 @@
  *
  * Cost: fast, some 50 instructions with the hook and, unless it is a repeated read, one compare-and-swap; 40 more for a
  * transition to another shape. An access that a granule's own cell has of an earlier region, or that is simple to add
- * to it: some 300, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
+ * to it: some 200 to 300, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
  */
 #include "runtime/race/packed.h"
 

@@ -44,8 +44,10 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
                                                                bool *ret_again)
 {
     bool writes = key & PT_RACE_KEY_WRITES;
-    if (!looked.alike || packed->further || !pt_hb_knows(&self->hb, packed->over) ||
-        (!writes && packed->fresh & looked.writes))
+    uint64_t enough = atomic_load_explicit(&packed->enough, memory_order_relaxed);
+    unsigned mine = pt_race_packed_mine(self, enough); /* of a trusted cell, all of which is known */
+    if (!looked.alike || (packed->further && (writes || !mine)) ||
+        (!mine && (!pt_hb_knows(&self->hb, packed->over) || (!writes && packed->fresh & looked.writes))))
         return false;
     unsigned at = pick(self, packed, looked.alike, key);
     if (at == NONE)
@@ -55,18 +57,21 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
     if (!writes) {
         *ret_again = pt_race_is_mine(self, seen->at);
         if (!*ret_again || !(packed->fresh >> at & 1)) {
-            pt_race_packed_touched(packed);
             packed->stamp += pt_race_packed_first_reader(self, packed);
             packed->fresh |= (uint16_t)(1u << at);
             seen->at = now;
             pt_race_packed_note(self, seen);
+            if (!mine && pt_race_packed_unknown(self, packed, packed->fresh))
+                pt_race_packed_touched(packed);
+            else
+                pt_race_packed_trust(self, packed, mine | 1u << at, mine ? enough & 0xffff : 0);
         }
         return true;
     }
     struct pt_race_last first = pt_race_packed_last(packed);
     struct pt_vec *past = pt_race_last_past(&first);
     unsigned bytes = pt_race_key_bytes(key);
-    if (pt_race_last_bytes(&first) != bytes || pt_race_packed_unknown(self, packed, packed->fresh))
+    if (pt_race_last_bytes(&first) != bytes || (!mine && pt_race_packed_unknown(self, packed, packed->fresh)))
         return false;
     if (!pt_race_is_mine(self, first.at) || !pt_race_is_mine(self, seen->at)) {
         packed->past = pt_race_last_make(0, self->hb.past, bytes).past;
@@ -76,27 +81,39 @@ __attribute__((always_inline)) static inline bool packed_raise(struct pt_race_se
         }
         packed->fresh = 0;
         packed->stamp++;
-        pt_race_packed_touched(packed);
+        pt_race_packed_trust(self, packed, mine | 1u << at, mine ? enough & 0xffff : 0);
         seen->at = now;
         pt_race_packed_note(self, seen);
+    } else if (!mine) {
+        pt_race_packed_touched(packed); /* of others */
     }
     packed->over = now;
     return true;
 }
 
-/* Whether an entry that the thread has made in its region says the access, of a cell whose keys are looked through. */
+/* Whether an entry that the thread has made in its region says the access, of a cell whose keys are looked through;
+ * `mine`: entries of which that is known, 0: none. */
 static inline bool is_repeated(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned alike,
-                               unsigned bytes)
+                               unsigned bytes, unsigned mine)
 {
     const struct pt_race_packed_seen *seen = pt_race_packed_seen(packed);
-    if (!pt_race_is_mine(self, packed->over))
+    if (mine)
+        alike &= mine;
+    else if (!pt_race_is_mine(self, packed->over))
         alike &= packed->fresh;
     for (; alike; alike &= alike - 1) {
         unsigned i = (unsigned)__builtin_ctz(alike);
-        if (!(bytes & ~pt_race_key_bytes(packed->keys[i])) && pt_race_is_mine(self, seen[i].at))
+        if (!(bytes & ~pt_race_key_bytes(packed->keys[i])) && (mine || pt_race_is_mine(self, seen[i].at)))
             return true;
     }
     return false;
+}
+
+/* acquire: partner of the release that unlocked it last */
+static inline bool lock_as(pt_race_word *word, uint64_t seen)
+{
+    return atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 /* A write that is repeated, of bytes that no other has written since: only its clock is new. False: it is not that
@@ -106,11 +123,13 @@ static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64
 {
     struct pt_race_last first = pt_race_packed_last(packed);
     if (packed->further || bytes & ~pt_race_last_bytes(&first) || !pt_race_is_mine(self, first.at) ||
-        /* acquire: partner of the release that unlocked it last. Whoever wrote meanwhile has changed the word. */
-        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
+        !lock_as(word, seen)) /* whoever wrote meanwhile has changed the word */
         return false;
-    bool known = !pt_race_packed_unknown(self, packed, packed->fresh);
+    bool known = pt_race_packed_mine(self, atomic_load_explicit(&packed->enough, memory_order_relaxed));
+    if (!known) {
+        pt_race_packed_touched(packed); /* of others */
+        known = !pt_race_packed_unknown(self, packed, packed->fresh);
+    }
     if (known)
         packed->over = pt_hb_now(&self->hb);
     pt_race_unlock_word(word, seen);
@@ -120,43 +139,36 @@ static inline bool rewrite(struct pt_race_self *self, pt_race_word *word, uint64
 /* The same of a write at any place, where that is enough. */
 static inline bool rewrite_enough(struct pt_race_self *self, pt_race_word *word, uint64_t seen, unsigned bytes)
 {
-    /* acquire: as above */
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!lock_as(word, seen))
         return false;
+    struct pt_race_packed *packed = pt_race_packed_of(seen);
     bool enough = pt_race_is_enough(self, seen, bytes, true);
-    if (enough)
-        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
+    if (enough && !packed->further) /* and the last write is the thread's own */
+        packed->over = pt_hb_now(&self->hb);
+    else if (enough)
+        pt_race_packed_rewrite(self, packed, bytes);
     pt_race_unlock_word(word, seen);
     return enough;
 }
 
-/* An access that says nothing new of a packed cell, which nobody has locked, but for the clock of a write. A read
- * changes nothing: true if it was so throughout. No write of these bytes by another thread has come since it was made
- * first in its region: that would be a race, and the cell not packed. False: nothing has happened. */
+/* An access that a packed cell, which nobody has locked, has already, but for the clock of a write. A read changes
+ * nothing: true if it was so throughout. No write of these bytes by another thread has come since it was made first in
+ * its region: that would be a race, and the cell not packed. False: nothing has happened. */
 __attribute__((always_inline)) static inline bool repeat(struct pt_race_self *self, pt_race_word *word, uint64_t seen,
-                                                         unsigned bytes, unsigned kind, const struct pt_site *site)
+                                                         unsigned alike, unsigned bytes, unsigned kind,
+                                                         const struct pt_site *site)
 {
     struct pt_race_packed *packed = pt_race_packed_of(seen);
-    bool writes = kind & PT_CELL_WRITES;
-    if (pt_race_is_enough(self, seen, bytes, writes))
-        return !writes || rewrite_enough(self, word, seen, bytes);
-    __builtin_prefetch((char *)packed + 64);
-    uint32_t key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
-    if (!is_repeated(self, packed, pt_race_packed_look(packed, key).alike, bytes))
+    unsigned mine = pt_race_packed_mine(self, atomic_load_explicit(&packed->enough, memory_order_relaxed));
+    if (!is_repeated(self, packed, alike, bytes, mine))
         return false;
-    if (writes)
+    if (kind & PT_CELL_WRITES)
         return rewrite(self, word, seen, packed, bytes);
     atomic_thread_fence(memory_order_acquire); /* what was read is of before the word is read again */
     if (atomic_load_explicit(word, memory_order_relaxed) != seen)
         return false;
     pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
     return true;
-}
-
-static inline bool may_repeat(uint64_t seen, unsigned kind)
-{
-    return pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) && !(kind >> PT_RACE_OP_AT);
 }
 
 /* ---- granules ---- */
@@ -237,52 +249,65 @@ static inline void look_ahead(struct pt_race_self *self, const struct pt_race_le
     }
 }
 
-/* The same access of a cell that is not packed, in place. */
-static COLD bool make_unpacked(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind,
-                               const struct pt_site *site, bool *ret_again)
+/* An access of a granule with a packed cell, which is in it already, or is simple to put there: made in place. False:
+ * nothing has happened. */
+__attribute__((always_inline)) static inline bool make_packed(struct pt_race_self *self,
+                                                              const struct pt_race_leaf *leaf, pt_race_word *word,
+                                                              uint64_t seen, uintptr_t granule, unsigned bytes,
+                                                              unsigned kind, const struct pt_site *site)
 {
-    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
-    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
-        return raise_cell(self, cell, bytes, kind, site, ret_again);
-    pt_race_rewrite_own(self, &cell->cell, bytes); /* made in this region, and nobody has looked since */
-    return true;
+    bool again = false, writes = kind & PT_CELL_WRITES;
+    uint32_t cell = (uint32_t)seen & ~PT_RACE_PACKED;
+    if (pt_race_is_enough(self, seen, bytes, writes) && (!writes || rewrite_enough(self, word, seen, bytes)))
+        return true;
+    __builtin_prefetch((char *)pt_race_packed_at(cell) + 64);
+    uint32_t key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
+    /* Its keys are the same as long as its word is. */
+    struct pt_race_looked looked = pt_race_packed_look(pt_race_packed_at(cell), key);
+    if (looked.alike && repeat(self, word, seen, looked.alike, bytes, kind, site))
+        return true;
+    if (!lock_as(word, seen))
+        return false;
+    look_ahead(self, leaf, word, granule);
+    bool made = (looked.alike && packed_raise(self, pt_race_packed_at(cell), looked, key, &again)) ||
+                pt_race_packed_make(self, &cell, looked, key, &again);
+    /* What others remember of the word holds after most reads: their stamp is the same. */
+    seen = pt_race_word_made(cell | PT_RACE_PACKED);
+    pt_race_unlock_word(word, seen);
+    if (made && again && !writes) /* once is not worth remembering */
+        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
+    return made;
 }
 
-/* An access of a granule with a cell of its own, which is in it already, or is simple to put there: made in place.
- * False: nothing has happened. */
+/* The same of a cell that is not packed. */
+static COLD bool make_unpacked(struct pt_race_self *self, const struct pt_race_leaf *leaf, pt_race_word *word,
+                               uint64_t seen, uintptr_t granule, unsigned bytes, unsigned kind,
+                               const struct pt_site *site)
+{
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    bool again = false, made = true;
+    if (!lock_as(word, seen))
+        return false;
+    look_ahead(self, leaf, word, granule);
+    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
+        made = raise_cell(self, cell, bytes, kind, site, &again);
+    else
+        pt_race_rewrite_own(self, &cell->cell, bytes); /* made in this region, and nobody has looked since */
+    seen = pt_race_word_made((uint32_t)seen);
+    pt_race_unlock_word(word, seen);
+    if (made && again)
+        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
+    return made;
+}
+
 __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *self, const struct pt_race_leaf *leaf,
                                                            pt_race_word *word, uint64_t seen, uintptr_t granule,
                                                            unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    bool again = false, packed = seen & PT_RACE_PACKED, writes = kind & PT_CELL_WRITES, made;
-    uint32_t cell = (uint32_t)seen & ~PT_RACE_PACKED, key = 0;
-    struct pt_race_looked looked = {0, 0};
-    if (packed) {
-        __builtin_prefetch(pt_race_packed_at(cell), 1);
-        __builtin_prefetch((char *)pt_race_packed_at(cell) + 64, 1);
-        key = pt_race_packed_key(pt_race_place_of(site), bytes, writes);
-    }
     if (seen & PT_RACE_LOCKED || kind >> PT_RACE_OP_AT)
         return false;
-    if (packed) { /* its keys are the same as long as its word is */
-        looked = pt_race_packed_look(pt_race_packed_at(cell), key);
-    }
-    /* acquire: partner of the release that unlocked it last */
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
-        return false;
-    look_ahead(self, leaf, word, granule);
-    /* What others remember of the word holds after most reads: their stamp is the same. */
-    if (packed)
-        made = packed_raise(self, pt_race_packed_at(cell), looked, key, &again) ||
-               pt_race_packed_make(self, &cell, looked, key, &again);
-    else
-        made = make_unpacked(self, seen, bytes, kind, site, &again);
-    seen = pt_race_word_made(cell | (packed ? PT_RACE_PACKED : 0));
-    pt_race_unlock_word(word, seen);
-    if (made && again && !(packed && writes)) /* once is not worth remembering */
-        pt_race_note_key(self, seen, pt_race_key(site, bytes, kind));
-    return made;
+    return seen & PT_RACE_PACKED ? make_packed(self, leaf, word, seen, granule, bytes, kind, site)
+                                 : make_unpacked(self, leaf, word, seen, granule, bytes, kind, site);
 }
 
 bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
@@ -351,8 +376,7 @@ uintptr_t pt_race_make_own(struct pt_race_self *self, uintptr_t granule, uintptr
     for (; granule < to && granule < end; granule += 8, word++) {
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
         unsigned bytes = pt_race_bytes_in(granule, from, to);
-        if (!(seen & PT_RACE_OWN) || (!(may_repeat(seen, kind) && repeat(self, word, seen, bytes, kind, site)) &&
-                                      !make_own(self, leaf, word, seen, granule, bytes, kind, site)))
+        if (!(seen & PT_RACE_OWN) || !make_own(self, leaf, word, seen, granule, bytes, kind, site))
             break;
     }
     return granule;
@@ -362,13 +386,17 @@ uintptr_t pt_race_make_own(struct pt_race_self *self, uintptr_t granule, uintptr
 static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
                               const struct pt_site *site)
 {
-    if (!make_new(self, granule, bytes, kind, site)) {
-        struct pt_race_step access = pt_race_step_of(kind, site);
-        access.cell.bytes = (uint8_t)bytes;
-        pt_race_touch(self, granule, &access);
-    }
-    if (kind & PT_CELL_WRITES)
-        pt_hb_tick(&self->hb);
+    struct pt_race_step access = pt_race_step_of(kind, site);
+    access.cell.bytes = (uint8_t)bytes;
+    pt_race_touch(self, granule, &access);
+}
+
+static COLD void access_one(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                            const struct pt_site *site)
+{
+    if (!make_new(self, granule, bytes, kind, site))
+        make_somehow(self, granule, bytes, kind, site);
+    self->hb.clock += kind >> 1 & 1; /* of a write */
 }
 
 void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
@@ -378,13 +406,14 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
     if (!pt_race_is_address(granule, granule + 1))
         return;
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    if (leaf) {
+    if (kind == PT_RACE_WRITE && leaf) { /* what is enough of reads was seen before */
         pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-        if (may_repeat(seen, kind) && repeat(self, word, seen, bytes, kind, site)) {
-            self->hb.clock += kind >> 1 & 1; /* of a write */
+        if (pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) && pt_race_is_enough(self, seen, bytes, true) &&
+            rewrite_enough(self, word, seen, bytes)) {
+            self->hb.clock++;
             return;
         }
     }
-    make_somehow(self, granule, bytes, kind, site);
+    access_one(self, granule, bytes, kind, site);
 }

@@ -6,6 +6,7 @@
  * history_size gives them, it is UINT32_MAX, and the report says that the stack is lost. Cost: hashing what is noted,
  * and a look-up without a lock; a lock for what is new.
  */
+#include <emmintrin.h>
 #include <string.h>
 
 #include "core/hash.h"
@@ -13,7 +14,7 @@
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
-enum { BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, SHORT = 6 };
+enum { BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES };
 /* Locks with their places have numbers of their own, as long as these are few: what is locked is mostly one or two of
  * them, and a set of two is then its two numbers. Sets of a thousand locks would be half a million texts. */
 enum { HELD_BITS = 15, SLOT_BITS = 17, MOST_HELD = (1 << HELD_BITS) - 1 };
@@ -162,11 +163,15 @@ static bool is_stack(const struct pt_race_stack *stack, const struct pt_calls *c
     const struct pt_site *const *frames = &calls->frames[depth - count];
     if (stack->depth != depth)
         return false;
-    if (count > SHORT)
-        return memcmp(stack->frames, frames, count * sizeof *frames) == 0;
-    while (count > 0 && stack->frames[count - 1] == frames[count - 1])
-        count--;
-    return count == 0;
+    if (count & 1 && stack->frames[count - 1] != frames[count - 1])
+        return false;
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&stack->frames[i]),
+                other = _mm_loadu_si128((const __m128i *)(const void *)&frames[i]);
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) != 0xffff)
+            return false;
+    }
+    return true;
 }
 
 uint32_t pt_race_stack_of(struct pt_race_self *self)

@@ -144,6 +144,20 @@ static inline void pt_race_packed_touched(struct pt_race_packed *packed)
     atomic_store_explicit(&packed->enough, 0, memory_order_relaxed);
 }
 
+/* Entries of the thread's region, of a cell that nobody else has changed since the thread found all of it to come
+ * before what it does in that region; 0: that is not known. */
+static inline unsigned pt_race_packed_mine(const struct pt_race_self *self, uint64_t enough)
+{
+    return enough >> 32 == self->tag ? (uint32_t)enough >> PT_RACE_MINE_AT : 0;
+}
+/* That is so from now on, with these entries, and so many bytes that need no more accesses. */
+static inline void pt_race_packed_trust(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned mine,
+                                        unsigned bytes)
+{
+    uint64_t enough = (uint64_t)self->tag << 32 | mine << PT_RACE_MINE_AT | bytes;
+    atomic_store_explicit(&packed->enough, self->tag >= PT_RACE_TAGS ? enough : 0, memory_order_relaxed);
+}
+
 /* ---- what an access asks of a cell (entry.c) ---- */
 
 /* The bytes of the thread's entries of its region, which are among these, if these are enough. */
@@ -173,7 +187,7 @@ static inline bool pt_race_packed_says(const struct pt_race_self *self, const st
     }
     if (!left)
         return true;
-    bool enough = packed->count >= PT_RACE_ENOUGH;
+    bool enough = packed->count >= PT_RACE_SHAPE_SEEN;
     for (unsigned merged = valid & pt_race_packed_merged(packed); merged; merged &= merged - 1)
         enough |= pt_race_is_mine(self, seen[__builtin_ctz(merged)].at);
     *ret_said = enough ? pt_race_packed_enough(self, packed, valid, writes) : 0;
@@ -207,7 +221,11 @@ static inline bool pt_race_packed_first_reader(const struct pt_race_self *self, 
 
 static inline void pt_race_packed_note(struct pt_race_self *self, struct pt_race_packed_seen *seen)
 {
-    struct pt_cell_note now = pt_race_note_now(self);
+    struct pt_cell_note now = self->note_kept ? self->note : pt_race_note_now(self);
+    if (self->several) { /* the next granule has the same */
+        self->note = now;
+        self->note_kept = true;
+    }
     seen->stack = now.stack;
     seen->locks = now.locks;
 }

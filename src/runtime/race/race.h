@@ -47,7 +47,8 @@ enum {
     PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
     PT_RACE_TAGS = 1 << 12,    /* of regions, that a thread takes at a time; smaller ones are none */
     PT_RACE_ENOUGH_AT = 24,    /* in a packed cell: which accesses of a region say nothing new, wherever they stand:
-                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag */
+                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag; */
+    PT_RACE_MINE_AT = 16,      /* and between them a bit for each entry of that region, where all else comes before */
     PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
 };
 
@@ -135,6 +136,8 @@ struct pt_race_self {
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
+    bool note_kept; /* `note` is of this access */
+    struct pt_cell_note note;
     bool alike;     /* and the next of them has the same shape */
     bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
