@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include "engine/lattice_impl.h"
+#include "engine/share.h"
 
 enum { PARALLEL_FROM = 2048 }; /* cuts in a level; below, waking threads costs more than it gains */
 
@@ -197,10 +197,10 @@ struct taken {
     bool later; /* sets are united only: see step_all */
 };
 
-/* A cut that nobody has come to yet; `s` is its slot. */
-static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, struct lat_worker *w,
-                                                          const struct taken step, struct lat_part *to,
-                                                          const uint64_t *key, uint32_t s, const uint32_t words)
+/* A place for a cut that nobody has come to yet; `s` is its slot. */
+static inline __attribute__((always_inline)) uint32_t new_cut(struct pt_lattice *l, struct lat_worker *w,
+                                                              struct lat_part *to, const uint64_t *key, uint32_t s,
+                                                              const uint32_t words)
 {
     struct lat_table *table = &w->table;
     uint32_t at = to->count++;
@@ -209,6 +209,16 @@ static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, 
     table->slots[s] = at + 1;
     for (uint32_t k = 0; k < words; k++)
         to->keys[(size_t)at * words + k] = key[k];
+    if (at >= table->mask / 2)
+        lat_index(table, to->keys, to->count, words);
+    return at;
+}
+
+static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, struct lat_worker *w,
+                                                          const struct taken step, struct lat_part *to,
+                                                          const uint64_t *key, uint32_t s, const uint32_t words)
+{
+    uint32_t at = new_cut(l, w, to, key, s, words);
     to->runs[at] = step.from->runs[step.i];
     to->letters[at] = 0;
     to->sets[at] = l->counting ? PT_SET_EMPTY : step.from->sets[step.i];
@@ -218,8 +228,6 @@ static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, 
         pt_letter letter = lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]);
         to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at], letter);
     }
-    if (at >= table->mask / 2)
-        lat_index(table, to->keys, to->count, words);
 }
 
 /* Takes a step that is enabled and merges the result into `to`. `t` is where that is. */
@@ -256,13 +264,10 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
         t->sets[at] = pt_sets_union(&l->sets, &w->cache, t->sets[at], set);
 }
 
-/*
- * Whether sets are united first and stepped then, once for each cut: a step of a union is the union of the steps, as
- * long as all that lead to a cut read the same letter there.
- */
-static bool steps_later(const struct pt_lattice *l)
+/* A step of a union is the union of the steps, as long as all that lead to a cut read the same letter there. */
+bool lat_steps_later(const struct pt_lattice *l)
 {
-    return l->full && !l->counting && l->same_letters;
+    return l->full && l->by_needs && l->layout->words <= 2 && !l->counting && l->same_letters;
 }
 
 static void step_all(struct pt_lattice *l, struct lat_worker *w, struct lat_part *part)
@@ -330,6 +335,34 @@ expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part 
     }
 }
 
+/* Cuts that other processes have come to, merged as our own are (share.h). */
+static inline __attribute__((always_inline)) void merge_received(struct pt_lattice *l, struct lat_worker *w,
+                                                                 const struct lat_part *from, struct lat_part *to,
+                                                                 const uint32_t words)
+{
+    struct target t;
+    set_target(&t, to, &w->table);
+    for (uint32_t i = 0; i < from->count; i++) {
+        const uint64_t *key = from->keys + (size_t)i * words;
+        uint32_t s = (uint32_t)hash_key(key, words) & t.mask, at;
+        while ((at = t.slots[s]) != 0 && !same_key(t.keys + (size_t)(at - 1) * words, key, words))
+            s = (s + 1) & t.mask;
+        if (!at) {
+            at = new_cut(l, w, to, key, s, words);
+            to->runs[at] = from->runs[i];
+            to->letters[at] = from->letters[i];
+            to->sets[at] = from->sets[i];
+            set_target(&t, to, &w->table);
+            continue;
+        }
+        at--;
+        if (__builtin_add_overflow(t.runs[at], from->runs[i], &t.runs[at]))
+            t.runs[at] = UINT64_MAX;
+        if (t.sets[at] != from->sets[i])
+            t.sets[at] = pt_sets_union(&l->sets, &w->cache, t.sets[at], from->sets[i]);
+    }
+}
+
 /* One part of the next level; see struct lat_level. */
 static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
                                                                     struct lat_level *from, struct lat_level *to,
@@ -339,13 +372,17 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
     const struct lat_part *same = &from->parts[part];
     const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
     uint32_t split = l->layout->split;
+    uint32_t received = 0;
+    const struct lat_part *others = l->share ? lat_share_received(l->share, part, &received) : NULL;
     to->parts[part].count = 0;
-    if (!same->count && !before->count)
+    if (!same->count && !before->count && !received)
         return;
     table_reset(&w->table, same->count + before->count / 2 + 32);
     expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later);
     if (l->layout->field_count)
         expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later);
+    for (uint32_t i = 0; i < received; i++)
+        merge_received(l, w, &others[i], &to->parts[part], words);
     if (later)
         step_all(l, w, &to->parts[part]);
 }
@@ -362,12 +399,12 @@ static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_l
 {
     if (!l->by_needs)
         expand_part_asking(l, w, from, to, part);
-    else if (l->layout->words == 1 && steps_later(l)) /* constants let the compiler unroll the loops over words away */
-        expand_part_words(l, w, from, to, part, 1, true, true);
-    else if (l->layout->words == 2 && steps_later(l))
-        expand_part_words(l, w, from, to, part, 2, true, true);
-    else
+    else if (!lat_steps_later(l))
         expand_part_words(l, w, from, to, part, l->layout->words, true, false);
+    else if (l->layout->words == 1) /* constants let the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1, true, true);
+    else
+        expand_part_words(l, w, from, to, part, 2, true, true);
 }
 
 /* ---- workers ---- */
@@ -488,7 +525,7 @@ void lat_pool_free(struct pt_lattice *l)
     l->pool = NULL;
 }
 
-void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
+static void expand_here(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
     uint64_t cuts = 0;
     lat_level_split(to, from->part_count);
@@ -517,6 +554,15 @@ void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *
     while (pool->busy)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
+{
+    if (l->share)
+        lat_share_begin(l, from);
+    expand_here(l, from, to);
+    if (l->share)
+        lat_share_end(l, to);
 }
 
 void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field)

@@ -202,6 +202,7 @@ struct pt_lattice {
     bool counting;               /* after a violation, --exhaustive: figures only */
     bool rebuilding;             /* levels are made again for a witness */
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
+    struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
     bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
     struct lat_history history;
@@ -299,6 +300,8 @@ void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* Makes room for other keys; what is in them is lost. */
 void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words);
+/* Whether sets are united first and stepped then, once for each cut. */
+bool lat_steps_later(const struct pt_lattice *l);
 /* All steps from `from` into `to` (which is emptied first), by all workers. */
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
 /* The steps by the newest event of one field only, added to `to`; bounded windows. */

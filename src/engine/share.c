@@ -1,0 +1,404 @@
+/*
+ * Levels divided among processes; see share.h.
+ *
+ * The owner of a cut is a sum over the dividing threads modulo the size of the group. With one of them, runs of
+ * `stretch` counts have one owner, so that few steps leave it; where that thread has too few events to give everybody
+ * some, further threads divide, each with a multiplier prime to the size, so that the owners of neighbouring cuts are
+ * spread. One thread at least does not divide, as the counts of all of them are the same sum in every cut of a level.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/share.h"
+
+/* So many different sums for each process, at least, where there are as many. */
+enum { SPREAD = 8 };
+
+static uint64_t field_events(const struct pt_lattice *l, uint32_t field)
+{
+    const struct lat_field *f = &l->layout->fields[field];
+    return l->columns[f->column].arrived - f->base;
+}
+
+static uint32_t greatest_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The k-th multiplier, from 0: near a golden section of the size, and of that again. */
+static uint32_t multiplier(uint32_t size, uint32_t k)
+{
+    double at = size;
+    for (uint32_t i = 0; i < k; i++)
+        at *= 0.618034;
+    uint32_t m = k ? (uint32_t)at : 1;
+    m = m ? m : 1;
+    while (greatest_divisor(m, size) != 1)
+        m++;
+    return m;
+}
+
+static void divide_by(struct pt_lattice *l, uint32_t field)
+{
+    struct lat_share *share = l->share;
+    uint32_t size = share->group->size, m = multiplier(size, share->dividing_count);
+    uint64_t events = field_events(l, field), stretch = events / ((uint64_t)SPREAD * size);
+    struct lat_dividing *d = &share->dividing[share->dividing_count++];
+    d->field = field;
+    d->owner = pt_xmalloc((events + 1) * sizeof *d->owner);
+    for (uint64_t k = 0; k <= events; k++)
+        d->owner[k] = (uint32_t)(k / (stretch ? stretch : 1) % size * m % size);
+}
+
+/* The threads with the most events; the one that splits levels into parts (struct lat_level) is one of those. */
+static void choose_dividing(struct pt_lattice *l)
+{
+    struct lat_share *share = l->share;
+    uint32_t fields = l->layout->field_count;
+    bool *chosen = pt_xcalloc((size_t)fields + 1, sizeof *chosen);
+    double sums = 1;
+    share->dividing = pt_xcalloc((size_t)fields + 1, sizeof *share->dividing);
+    while (share->dividing_count + 1 < fields && sums < (double)SPREAD * share->group->size) {
+        uint32_t best = PT_NONE;
+        for (uint32_t f = 0; f < fields; f++)
+            if (!chosen[f] && (best == PT_NONE || field_events(l, f) > field_events(l, best)))
+                best = f;
+        chosen[best] = true;
+        sums *= (double)field_events(l, best) + 1;
+        divide_by(l, best);
+    }
+    free(chosen);
+}
+
+static uint32_t owner_of(const struct pt_lattice *l, const uint64_t *key)
+{
+    const struct lat_share *share = l->share;
+    uint32_t sum = 0;
+    for (uint32_t d = 0; d < share->dividing_count; d++)
+        sum += share->dividing[d].owner[lat_field_count_in(&l->layout->fields[share->dividing[d].field], key)];
+    return sum % share->group->size;
+}
+
+void lat_share_start(struct pt_lattice *l)
+{
+    const struct pt_group *group = l->options->group;
+    struct lat_share *share = l->share = pt_xcalloc(1, sizeof *share);
+    share->group = group;
+    choose_dividing(l);
+    share->staged = pt_xaligned(LAT_CACHE_LINE, group->size * sizeof *share->staged);
+    share->out = pt_xcalloc(group->size, sizeof *share->out);
+    share->in = pt_xcalloc(group->size, sizeof *share->in);
+    share->letters = pt_xcalloc(group->size, sizeof *share->letters);
+    share->sets = pt_xcalloc(group->size, sizeof *share->sets);
+    share->received =
+        pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * l->current->part_count * sizeof *share->received);
+    share->first = pt_xcalloc((size_t)l->current->part_count + 1, sizeof *share->first);
+    share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
+    if (owner_of(l, l->current->parts[0].keys) != group->rank)
+        l->current->parts[0].count = 0;
+}
+
+void lat_share_stop(struct pt_lattice *l)
+{
+    struct lat_share *share = l->share;
+    if (!share)
+        return;
+    l->peak = pt_group_greatest(share->group, l->peak);
+    uint32_t size = share->group->size;
+    for (uint32_t d = 0; d < share->dividing_count; d++)
+        free(share->dividing[d].owner);
+    for (uint32_t p = 0; p < size; p++) {
+        lat_part_release(l, &share->staged[p]);
+        free(share->letters[p].to);
+        free(share->sets[p].to);
+    }
+    atomic_fetch_sub(&l->bytes, share->counted);
+    pt_group_bytes_release(share->out, size);
+    pt_group_bytes_release(share->in, size);
+    free(share->dividing);
+    free(share->staged);
+    free(share->letters);
+    free(share->sets);
+    free(share->received);
+    free(share->first);
+    free(share->sent_letters);
+    free(share->sent_sets);
+    free(share->words.data);
+    free(share->key);
+    free(share);
+    l->share = NULL;
+}
+
+/* ---- what is sent ---- */
+
+/* A message: for each part with records this, and the records column-wise, so that a part can be laid over them where
+ * they are; then words (share_words.c), and the number of their bytes. */
+struct section {
+    uint32_t part, count;
+};
+
+static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i, const struct lat_field *field,
+                  uint32_t index)
+{
+    struct lat_worker *w = &l->workers[0];
+    uint32_t words = l->layout->words;
+    uint64_t *key = w->key;
+    memcpy(key, from->keys + (size_t)i * words, words * sizeof *key);
+    key[field->word] += (uint64_t)1 << field->shift;
+    struct lat_part *to = &l->share->staged[owner_of(l, key)];
+    uint32_t at = to->count++;
+    lat_part_reserve(l, to, words, to->count);
+    memcpy(to->keys + (size_t)at * words, key, words * sizeof *key);
+    to->runs[at] = from->runs[i];
+    to->letters[at] = 0;
+    to->sets[at] = PT_SET_EMPTY;
+    if (l->counting)
+        return;
+    to->letters[at] = lat_cut_letter(l, w, key, from->letters[i], field, index);
+    to->sets[at] = from->sets[i];
+    if (!lat_steps_later(l))
+        to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at],
+                                    lat_event_letter(l, w, key, to->letters[at], field->user_event[index]));
+    lat_words_letter(l, to->letters[at]);
+    lat_words_set(l, to->sets[at]);
+}
+
+static void stage_field(struct pt_lattice *l, const struct lat_part *from, uint32_t f)
+{
+    const struct lat_field *field = &l->layout->fields[f];
+    for (uint32_t i = 0; i < from->count; i++) {
+        const uint64_t *key = from->keys + (size_t)i * l->layout->words;
+        uint32_t index = lat_field_count_in(field, key);
+        if (index < field->limit && lat_enabled(l, key, f, index))
+            stage(l, from, i, field, index);
+    }
+}
+
+static void add_column(struct pt_group_bytes *out, const void *column, size_t bytes)
+{
+    memcpy(pt_group_bytes_add(out, bytes), column, bytes);
+}
+
+static void send_staged(struct pt_lattice *l, uint32_t part)
+{
+    struct lat_share *share = l->share;
+    for (uint32_t p = 0; p < share->group->size; p++) {
+        struct lat_part *staged = &share->staged[p];
+        if (!staged->count)
+            continue;
+        const struct section section = {part, staged->count};
+        add_column(&share->out[p], &section, sizeof section);
+        add_column(&share->out[p], staged->keys, (size_t)staged->count * l->layout->words * sizeof *staged->keys);
+        add_column(&share->out[p], staged->runs, staged->count * sizeof *staged->runs);
+        add_column(&share->out[p], staged->letters, staged->count * sizeof *staged->letters);
+        add_column(&share->out[p], staged->sets, staged->count * sizeof *staged->sets);
+        staged->count = 0;
+    }
+}
+
+/* All that leave `from`, in the order of the parts that they lead to. */
+static void send_steps(struct pt_lattice *l, const struct lat_level *from)
+{
+    const struct lat_share *share = l->share;
+    for (uint32_t part = 0; part < from->part_count; part++) {
+        for (uint32_t d = 0; d < share->dividing_count; d++) {
+            uint32_t field = share->dividing[d].field;
+            bool splits = field == l->layout->split;
+            stage_field(l, &from->parts[splits ? (part - 1) & (from->part_count - 1) : part], field);
+        }
+        send_staged(l, part);
+    }
+}
+
+/* ---- what is received ---- */
+
+/* The part that lies over a section; *at is moved behind it. */
+static struct lat_part part_over(const struct pt_lattice *l, unsigned char **at, uint32_t *ret_part)
+{
+    struct section section;
+    memcpy(&section, *at, sizeof section);
+    struct lat_part part = {.count = section.count, .words = l->layout->words};
+    part.keys = (uint64_t *)(void *)(*at + sizeof section);
+    part.runs = part.keys + (size_t)part.count * part.words;
+    part.letters = (pt_letter *)(part.runs + part.count);
+    part.sets = part.letters + part.count;
+    *at = (unsigned char *)(part.sets + part.count);
+    *ret_part = section.part;
+    return part;
+}
+
+static void translate(struct pt_lattice *l, uint32_t p, struct lat_part *part)
+{
+    const struct lat_words *letters = &l->share->letters[p], *sets = &l->share->sets[p];
+    for (uint32_t i = 0; i < part->count && !l->counting; i++) {
+        part->letters[i] = lat_words_ours(letters, part->letters[i]);
+        part->sets[i] = lat_words_ours(sets, part->sets[i] & ~PT_SET_FLAGS) | (part->sets[i] & PT_SET_FLAGS);
+    }
+}
+
+/* Where the sections of a message end, and words begin. */
+static unsigned char *words_of(const struct pt_group_bytes *message, size_t *ret_len)
+{
+    uint64_t len;
+    unsigned char *end = message->data + message->len - sizeof len;
+    memcpy(&len, end, sizeof len);
+    *ret_len = len;
+    return end - len;
+}
+
+/* Sections are put where their parts want them: counted first. */
+static void receive(struct pt_lattice *l, uint32_t part_count)
+{
+    struct lat_share *share = l->share;
+    uint32_t number;
+    size_t words;
+    memset(share->first, 0, ((size_t)part_count + 1) * sizeof *share->first);
+    for (uint32_t p = 0; p < share->group->size; p++) {
+        unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
+        lat_words_learn(l, p, end, words);
+        while (at < end) {
+            part_over(l, &at, &number);
+            share->first[number]++;
+        }
+    }
+    for (uint32_t part = 1; part <= part_count; part++) /* the ends, which become beginnings below */
+        share->first[part] += share->first[part - 1];
+    for (uint32_t p = share->group->size; p-- > 0;) {
+        unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
+        while (at < end) {
+            struct lat_part part = part_over(l, &at, &number);
+            translate(l, p, &part);
+            share->received[--share->first[number]] = part;
+        }
+    }
+}
+
+static void add_words(struct lat_share *share)
+{
+    const uint64_t len = share->words.len;
+    for (uint32_t p = 0; p < share->group->size; p++) {
+        if (len)
+            add_column(&share->out[p], share->words.data, len);
+        add_column(&share->out[p], &len, sizeof len);
+    }
+    share->words.len = 0;
+}
+
+static void count_bytes(struct pt_lattice *l)
+{
+    struct lat_share *share = l->share;
+    size_t bytes = 0;
+    for (uint32_t p = 0; p < share->group->size; p++)
+        bytes += share->out[p].cap + share->in[p].cap;
+    atomic_fetch_add(&l->bytes, bytes - share->counted);
+    share->counted = bytes;
+}
+
+void lat_share_begin(struct pt_lattice *l, const struct lat_level *from)
+{
+    struct lat_share *share = l->share;
+    for (uint32_t p = 0; p < share->group->size; p++)
+        share->out[p].len = 0;
+    send_steps(l, from);
+    add_words(share);
+    share->group->exchange(share->group->context, share->out, share->in);
+    receive(l, from->part_count);
+    count_bytes(l);
+    for (uint32_t d = 0; d < share->dividing_count; d++) {
+        struct lat_field *field = &l->layout->fields[share->dividing[d].field];
+        share->dividing[d].limit = field->limit;
+        field->limit = 0;
+    }
+}
+
+void lat_share_end(struct pt_lattice *l, const struct lat_level *to)
+{
+    enum { CUTS, BAD, ERROR, MEMORY, INTERRUPTED, COUNT };
+    struct lat_share *share = l->share;
+    for (uint32_t d = 0; d < share->dividing_count; d++)
+        l->layout->fields[share->dividing[d].field].limit = share->dividing[d].limit;
+    uint64_t sums[COUNT] = {0};
+    pt_set flags = 0;
+    for (uint32_t p = 0; p < to->part_count; p++) {
+        sums[CUTS] += to->parts[p].count;
+        for (uint32_t i = 0; i < to->parts[p].count; i++)
+            flags |= to->parts[p].sets[i];
+    }
+    sums[BAD] = (flags & PT_SET_BAD) != 0;
+    sums[ERROR] = (flags & PT_SET_ERROR) != 0;
+    sums[MEMORY] = l->out_of_memory;
+    sums[INTERRUPTED] = l->options->interrupted && l->options->interrupted(l->options->context);
+    share->group->sum(share->group->context, sums, COUNT);
+    share->cuts = sums[CUTS];
+    share->flags = (sums[BAD] ? PT_SET_BAD : 0) | (sums[ERROR] ? PT_SET_ERROR : 0);
+    l->out_of_memory = sums[MEMORY] != 0;
+    share->interrupted = sums[INTERRUPTED] != 0;
+}
+
+const struct lat_part *lat_share_received(const struct lat_share *share, uint32_t part, uint32_t *ret_count)
+{
+    *ret_count = share->first[part + 1] - share->first[part];
+    return share->received + share->first[part];
+}
+
+/* ---- what all agree on ---- */
+
+uint64_t lat_share_sum(const struct pt_lattice *l, uint64_t value)
+{
+    enum { HALF = 32 };
+    uint64_t halves[2] = {value & UINT32_MAX, value >> HALF};
+    l->share->group->sum(l->share->group->context, halves, 2);
+    uint64_t carry = halves[0] >> HALF, high = halves[1] + carry;
+    return high > UINT32_MAX ? UINT64_MAX : high << HALF | (halves[0] & UINT32_MAX);
+}
+
+const uint64_t *lat_share_least(struct pt_lattice *l, const uint64_t *key, pt_letter *letter)
+{
+    struct lat_share *share = l->share;
+    size_t bytes = l->layout->words * sizeof *key;
+    struct pt_group_bytes mine = {0};
+    const uint64_t *least = NULL;
+    if (key) {
+        add_column(&mine, key, bytes);
+        lat_words_put_letter(l, &mine, *letter);
+    }
+    struct pt_group_bytes *all = pt_group_gather(share->group, mine.data, mine.len);
+    for (uint32_t p = 0; p < share->group->size; p++) {
+        const uint64_t *other = (const uint64_t *)(const void *)all[p].data;
+        if (!all[p].len || (least && lat_cut_compare(l, l->layout, other, least) >= 0))
+            continue;
+        memcpy(share->key, other, bytes);
+        least = share->key;
+        lat_words_get_letter(l, all[p].data + bytes, letter);
+    }
+    pt_group_bytes_release(all, share->group->size);
+    free(mine.data);
+    return least;
+}
+
+bool lat_share_goal(struct pt_lattice *l, pt_mstate **goal, uint32_t *count, pt_letter *letter)
+{
+    const struct pt_group *group = l->share->group;
+    struct pt_group_bytes text = {0};
+    if (*goal) {
+        lat_words_put_letter(l, &text, *letter);
+        lat_words_put_states(l, &text, *goal, *count);
+    }
+    uint64_t who[2] = {*goal ? group->rank + 1 : 0, text.len}; /* a cut has one owner, so the sums are its own */
+    group->sum(group->context, who, 2);
+    if (who[0]) {
+        uint32_t owner = (uint32_t)who[0] - 1;
+        if (owner != group->rank)
+            pt_group_bytes_add(&text, who[1]);
+        group->spread(group->context, owner, text.data, text.len);
+        if (owner != group->rank)
+            lat_words_get_states(l, lat_words_get_letter(l, text.data, letter), goal, count);
+    }
+    free(text.data);
+    return who[0] != 0;
+}
