@@ -310,9 +310,11 @@ static inline __attribute__((always_inline)) bool has_needs(const uint64_t *key,
 }
 
 /* The steps of fields [first, last) except `skip`, from every cut of `from`. */
-static inline __attribute__((always_inline)) void
-expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part *from, struct lat_part *to,
-              uint32_t first, uint32_t last, uint32_t skip, const uint32_t words, const bool by_needs, const bool later)
+static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
+                                                                const struct lat_part *from, struct lat_part *to,
+                                                                uint32_t first, uint32_t last, uint32_t skip,
+                                                                const uint32_t words, const bool by_needs,
+                                                                const bool later, const bool shared)
 {
     const struct lat_layout *layout = l->layout;
     const struct lat_field *fields = layout->fields;
@@ -327,7 +329,7 @@ expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part 
         for (uint32_t f = first; f < last; f++) {
             const struct lat_field *field = &fields[f];
             uint32_t index = lat_field_count_in(field, key);
-            if (f == skip || index >= field->limit)
+            if (f == skip || index >= field->limit || (shared && field->away && field->away[index]))
                 continue;
             if (has_needs(key, guard, field, index, words) && (by_needs || allows(l, w, key, field, index)))
                 take(l, w, (struct taken){from, field, i, index, later}, to, &t, words);
@@ -363,25 +365,23 @@ static inline __attribute__((always_inline)) void merge_received(struct pt_latti
     }
 }
 
-/* One part of the next level; see struct lat_level. */
-static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
-                                                                    struct lat_level *from, struct lat_level *to,
-                                                                    uint32_t part, const uint32_t words,
-                                                                    const bool by_needs, const bool later)
+/* One part of the next level; see struct lat_level. `shared`: with other processes, whose steps are there already. */
+static inline __attribute__((always_inline)) void
+expand_part_words(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
+                  uint32_t part, const uint32_t words, const bool by_needs, const bool later, const bool shared)
 {
     const struct lat_part *same = &from->parts[part];
     const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
-    uint32_t split = l->layout->split;
-    uint32_t received = 0;
-    const struct lat_part *others = l->share ? lat_share_received(l->share, part, &received) : NULL;
+    uint32_t split = l->layout->split, received = 0;
+    const struct lat_part *others = shared ? lat_share_received(l->share, part, &received) : NULL;
     to->parts[part].count = 0;
     if (!same->count && !before->count && !received)
         return;
     table_reset(&w->table, same->count + before->count / 2 + 32);
-    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later);
+    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later, shared);
     if (l->layout->field_count)
-        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later);
-    for (uint32_t i = 0; i < received; i++)
+        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later, shared);
+    for (uint32_t i = 0; shared && i < received; i++)
         merge_received(l, w, &others[i], &to->parts[part], words);
     if (later)
         step_all(l, w, &to->parts[part]);
@@ -391,7 +391,25 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
 static __attribute__((noinline)) void expand_part_asking(struct pt_lattice *l, struct lat_worker *w,
                                                          struct lat_level *from, struct lat_level *to, uint32_t part)
 {
-    expand_part_words(l, w, from, to, part, l->layout->words, false, false);
+    expand_part_words(l, w, from, to, part, l->layout->words, false, false, l->share != NULL);
+}
+
+static inline __attribute__((always_inline)) void expand_part_by_needs(struct pt_lattice *l, struct lat_worker *w,
+                                                                       struct lat_level *from, struct lat_level *to,
+                                                                       uint32_t part, const bool shared)
+{
+    if (!lat_steps_later(l))
+        expand_part_words(l, w, from, to, part, l->layout->words, true, false, shared);
+    else if (l->layout->words == 1) /* constants let the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1, true, true, shared);
+    else
+        expand_part_words(l, w, from, to, part, 2, true, true, shared);
+}
+
+static __attribute__((noinline)) void expand_part_shared(struct pt_lattice *l, struct lat_worker *w,
+                                                         struct lat_level *from, struct lat_level *to, uint32_t part)
+{
+    expand_part_by_needs(l, w, from, to, part, true);
 }
 
 static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
@@ -399,12 +417,10 @@ static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_l
 {
     if (!l->by_needs)
         expand_part_asking(l, w, from, to, part);
-    else if (!lat_steps_later(l))
-        expand_part_words(l, w, from, to, part, l->layout->words, true, false);
-    else if (l->layout->words == 1) /* constants let the compiler unroll the loops over words away */
-        expand_part_words(l, w, from, to, part, 1, true, true);
+    else if (l->share)
+        expand_part_shared(l, w, from, to, part);
     else
-        expand_part_words(l, w, from, to, part, 2, true, true);
+        expand_part_by_needs(l, w, from, to, part, false);
 }
 
 /* ---- workers ---- */

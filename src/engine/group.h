@@ -35,6 +35,11 @@ static inline bool pt_group_shares(const struct pt_group *group)
 {
     return group && group->size > 1;
 }
+/* Whether this one does what is not divided. */
+static inline bool pt_group_leads(const struct pt_group *group)
+{
+    return !group || group->rank == 0;
+}
 /* How many of the processes say so. Without a group: of one. */
 uint64_t pt_group_count(const struct pt_group *group, bool yes);
 uint64_t pt_group_greatest(const struct pt_group *group, uint64_t value);

@@ -552,7 +552,7 @@ static void explore_all(struct pt_lattice *l)
         l->columns[c].in_q = l->columns[c].arrived;
     lat_layout_build(l);
     split_level_zero(l);
-    if (pt_group_shares(l->options->group))
+    if (pt_group_shares(l->options->group) && !l->module)
         lat_share_start(l);
     /* Level 0 was remembered before there was a layout. */
     lat_history_release(l);

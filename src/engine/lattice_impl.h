@@ -54,6 +54,7 @@ struct lat_field {
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
+    const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
     uint32_t filled;
 };
 

@@ -1,23 +1,58 @@
 /*
  * Levels divided among processes; see share.h.
  *
- * The owner of a cut is a sum over the dividing threads modulo the size of the group. With one of them, runs of
- * `stretch` counts have one owner, so that few steps leave it; where that thread has too few events to give everybody
- * some, further threads divide, each with a multiplier prime to the size, so that the owners of neighbouring cuts are
- * spread. One thread at least does not divide, as the counts of all of them are the same sum in every cut of a level.
+ * The owner of a cut is a sum over the dividing threads modulo the size of the group. A run of counts of a thread (its
+ * *stretch*) adds the same to the sum, so that most steps stay with the owner; it is short enough that the cuts of a
+ * middle level fall on every process several times. Where one thread has too few counts for that, more divide, each
+ * with a multiplier prime to the size, which spreads the owners of neighbouring cuts. One thread at least does not
+ * divide, since the counts of all of them have the same sum in every cut of a level.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/share.h"
 
-/* So many different sums for each process, at least, where there are as many. */
-enum { SPREAD = 8 };
+/* How often the cuts of a level fall on each process, at least, where there are as many. */
+enum { SPREAD = 4 };
 
 static uint64_t field_events(const struct pt_lattice *l, uint32_t field)
 {
     const struct lat_field *f = &l->layout->fields[field];
     return l->columns[f->column].arrived - f->base;
+}
+
+/* How many events of another field event `index` of a field, from 0, needs. */
+static uint32_t needed_of(const struct pt_lattice *l, uint32_t field, uint32_t index, uint32_t other)
+{
+    const struct lat_layout *layout = l->layout;
+    return lat_field_count_in(&layout->fields[other], layout->fields[field].need + (size_t)index * layout->words);
+}
+
+/*
+ * How many counts of the field cuts of the middle level have: a cut with count c has at least what event c needs, and
+ * at most what does not need event c + 1. Cost: events times fields.
+ */
+static uint64_t counts_in_the_middle(const struct pt_lattice *l, uint32_t field)
+{
+    uint32_t fields = l->layout->field_count;
+    uint64_t events = field_events(l, field), total = 0, range = 0;
+    uint64_t *excluded = pt_xcalloc(events + 2, sizeof *excluded); /* at c: events that need more than c */
+    for (uint32_t g = 0; g < fields; g++) {
+        total += field_events(l, g);
+        for (uint32_t k = 0; k < field_events(l, g); k++)
+            excluded[needed_of(l, g, k, field)]++;
+    }
+    for (uint64_t c = events + 1; c-- > 0;)
+        excluded[c] += excluded[c + 1];
+    for (uint64_t c = 0; c <= events; c++) {
+        uint64_t least = 0;
+        for (uint32_t g = 0; c && g < fields; g++)
+            least += needed_of(l, field, (uint32_t)c - 1, g);
+        uint64_t most = total - excluded[c + 1] - (c < events);
+        range += least + (c > 0) <= total / 2 && total / 2 <= most;
+    }
+    free(excluded);
+    return range ? range : 1;
 }
 
 static uint32_t greatest_divisor(uint32_t a, uint32_t b)
@@ -43,36 +78,44 @@ static uint32_t multiplier(uint32_t size, uint32_t k)
     return m;
 }
 
-static void divide_by(struct pt_lattice *l, uint32_t field)
+/* `range`: how many of its counts a level has. */
+static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
 {
     struct lat_share *share = l->share;
     uint32_t size = share->group->size, m = multiplier(size, share->dividing_count);
-    uint64_t events = field_events(l, field), stretch = events / ((uint64_t)SPREAD * size);
+    uint64_t events = field_events(l, field), stretch = range / ((uint64_t)SPREAD * size);
     struct lat_dividing *d = &share->dividing[share->dividing_count++];
     d->field = field;
     d->owner = pt_xmalloc((events + 1) * sizeof *d->owner);
-    for (uint64_t k = 0; k <= events; k++)
+    d->away = pt_xcalloc(events + 1, sizeof *d->away);
+    for (uint64_t k = 0; k <= events; k++) {
         d->owner[k] = (uint32_t)(k / (stretch ? stretch : 1) % size * m % size);
+        if (k)
+            d->away[k - 1] = d->owner[k] != d->owner[k - 1];
+    }
+    l->layout->fields[field].away = d->away;
 }
 
-/* The threads with the most events; the one that splits levels into parts (struct lat_level) is one of those. */
+/* The threads with the widest levels. */
 static void choose_dividing(struct pt_lattice *l)
 {
     struct lat_share *share = l->share;
     uint32_t fields = l->layout->field_count;
-    bool *chosen = pt_xcalloc((size_t)fields + 1, sizeof *chosen);
+    uint64_t *range = pt_xcalloc((size_t)fields + 1, sizeof *range);
     double sums = 1;
+    for (uint32_t f = 0; f < fields; f++)
+        range[f] = counts_in_the_middle(l, f);
     share->dividing = pt_xcalloc((size_t)fields + 1, sizeof *share->dividing);
     while (share->dividing_count + 1 < fields && sums < (double)SPREAD * share->group->size) {
-        uint32_t best = PT_NONE;
-        for (uint32_t f = 0; f < fields; f++)
-            if (!chosen[f] && (best == PT_NONE || field_events(l, f) > field_events(l, best)))
+        uint32_t best = 0;
+        for (uint32_t f = 1; f < fields; f++)
+            if (range[f] > range[best])
                 best = f;
-        chosen[best] = true;
-        sums *= (double)field_events(l, best) + 1;
-        divide_by(l, best);
+        sums *= (double)range[best];
+        divide_by(l, best, range[best]);
+        range[best] = 0;
     }
-    free(chosen);
+    free(range);
 }
 
 static uint32_t owner_of(const struct pt_lattice *l, const uint64_t *key)
@@ -99,6 +142,7 @@ void lat_share_start(struct pt_lattice *l)
         pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * l->current->part_count * sizeof *share->received);
     share->first = pt_xcalloc((size_t)l->current->part_count + 1, sizeof *share->first);
     share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
+    l->history.budget /= group->size;
     if (owner_of(l, l->current->parts[0].keys) != group->rank)
         l->current->parts[0].count = 0;
 }
@@ -110,8 +154,11 @@ void lat_share_stop(struct pt_lattice *l)
         return;
     l->peak = pt_group_greatest(share->group, l->peak);
     uint32_t size = share->group->size;
-    for (uint32_t d = 0; d < share->dividing_count; d++)
+    for (uint32_t d = 0; d < share->dividing_count; d++) {
+        l->layout->fields[share->dividing[d].field].away = NULL;
         free(share->dividing[d].owner);
+        free(share->dividing[d].away);
+    }
     for (uint32_t p = 0; p < size; p++) {
         lat_part_release(l, &share->staged[p]);
         free(share->letters[p].to);
@@ -171,10 +218,11 @@ static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i,
 static void stage_field(struct pt_lattice *l, const struct lat_part *from, uint32_t f)
 {
     const struct lat_field *field = &l->layout->fields[f];
+    const bool *away = field->away;
     for (uint32_t i = 0; i < from->count; i++) {
         const uint64_t *key = from->keys + (size_t)i * l->layout->words;
         uint32_t index = lat_field_count_in(field, key);
-        if (index < field->limit && lat_enabled(l, key, f, index))
+        if (away[index] && index < field->limit && lat_enabled(l, key, f, index))
             stage(l, from, i, field, index);
     }
 }
@@ -309,19 +357,12 @@ void lat_share_begin(struct pt_lattice *l, const struct lat_level *from)
     share->group->exchange(share->group->context, share->out, share->in);
     receive(l, from->part_count);
     count_bytes(l);
-    for (uint32_t d = 0; d < share->dividing_count; d++) {
-        struct lat_field *field = &l->layout->fields[share->dividing[d].field];
-        share->dividing[d].limit = field->limit;
-        field->limit = 0;
-    }
 }
 
 void lat_share_end(struct pt_lattice *l, const struct lat_level *to)
 {
     enum { CUTS, BAD, ERROR, MEMORY, INTERRUPTED, COUNT };
     struct lat_share *share = l->share;
-    for (uint32_t d = 0; d < share->dividing_count; d++)
-        l->layout->fields[share->dividing[d].field].limit = share->dividing[d].limit;
     uint64_t sums[COUNT] = {0};
     pt_set flags = 0;
     for (uint32_t p = 0; p < to->part_count; p++) {

@@ -1,13 +1,13 @@
 /*
  * A lattice whose levels are divided among the processes of a group (group.h): each cut belongs to one of them, by a
- * hash of the counts of some threads, the *dividing* ones. A step of any other thread stays where it is; those of the
- * dividing threads are sent, all of a level at once, and merged by whoever owns the cut they lead to.
+ * hash of the counts of some threads, the *dividing* ones. A step of any other thread stays where it is; steps of the
+ * dividing threads that lead to another owner are sent, all of a level at once, and merged by that.
  *
  * Guarantee: the levels of all processes together are the level that one process would have, and what follows from a
  * level (figures, verdict, witness) is decided by all of them alike, so that every process has the same finding. Cost
- * per level: three collective calls; of a state, as many records as dividing threads can step there, of 8 bytes for
- * each word of the cut and 16 besides. Memory: a process has its own cuts, those it sends and those it is sent; events,
- * clocks, letters and sets of monitor states are in each of them whole.
+ * per level: three collective calls; for each step that is sent, 8 bytes for each word of the cut and 16 besides.
+ * Memory: a process has its own cuts, those it sends and those it is sent; events, clocks, letters and sets of monitor
+ * states are in each of them whole.
  *
  * Letters, monitor states and sets have other numbers in each process: whoever sends one for the first time sends what
  * it is (share_words.c).
@@ -29,7 +29,7 @@ struct lat_share {
     struct lat_dividing {
         uint32_t field;
         uint32_t *owner; /* per count: what it adds to the sum that, modulo the group's size, is the owner */
-        uint32_t limit;  /* of the field, while its steps are left to the messages */
+        bool *away;      /* per count: the next one has another owner */
     } * dividing;
     uint32_t dividing_count;
     struct lat_part *staged;            /* per process: the records of the part that is being looked at */
@@ -52,9 +52,9 @@ struct lat_share {
 void lat_share_start(struct pt_lattice *l);
 /* Every process has its cuts to itself again, which are none. */
 void lat_share_stop(struct pt_lattice *l);
-/* Sends the steps of the dividing threads from `from`, and hides them from the expansion until lat_share_end. */
+/* Sends the steps that leave this process (`away` of struct lat_field), and takes those that come. */
 void lat_share_begin(struct pt_lattice *l, const struct lat_level *from);
-/* And how large the level is that was made of it. */
+/* All learn how large the level is that was made. */
 void lat_share_end(struct pt_lattice *l, const struct lat_level *to);
 /* What others have sent for a part; between the two. */
 const struct lat_part *lat_share_received(const struct lat_share *share, uint32_t part, uint32_t *ret_count);

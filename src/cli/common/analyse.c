@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/common/diag.h"
+#include "cli/common/together.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
 #include "core/settings.h"
@@ -163,9 +164,10 @@ struct pt_style pt_analyse_style(int fd, const char *when)
     unsigned width = pt_terminal_width(fd);
     struct pt_style style = {.width = 80};
     /* Narrower breaks the columns, wider is hard to read. */
-    if (width)
+    if (width && !pt_together_group())
         style.width = width < PT_STYLE_MIN_WIDTH ? PT_STYLE_MIN_WIDTH : width > 120 ? 120 : width;
-    style.color = strcmp(when, "auto") == 0 ? isatty(fd) && !(none && none[0]) : strcmp(when, "always") == 0;
+    bool terminal = isatty(fd) && !pt_together_group(); /* mpirun's, which may lead anywhere */
+    style.color = strcmp(when, "auto") == 0 ? terminal && !(none && none[0]) : strcmp(when, "always") == 0;
     return style;
 }
 
