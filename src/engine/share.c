@@ -78,18 +78,21 @@ static uint32_t multiplier(uint32_t size, uint32_t k)
     return m;
 }
 
-/* `range`: how many of its counts a level has. */
+/* `range`: how many of its counts a level has. The first stretch is half as long: early levels have most cuts at small
+ * counts, late ones at great ones. */
 static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
 {
     struct lat_share *share = l->share;
     uint32_t size = share->group->size, m = multiplier(size, share->dividing_count);
     uint64_t events = field_events(l, field), stretch = range / ((uint64_t)SPREAD * size);
+    stretch = stretch ? stretch : 1;
     struct lat_dividing *d = &share->dividing[share->dividing_count++];
     d->field = field;
+    d->events = events;
     d->owner = pt_xmalloc((events + 1) * sizeof *d->owner);
     d->away = pt_xcalloc(events + 1, sizeof *d->away);
     for (uint64_t k = 0; k <= events; k++) {
-        d->owner[k] = (uint32_t)(k / (stretch ? stretch : 1) % size * m % size);
+        d->owner[k] = (uint32_t)((k + stretch / 2) / stretch % size * m % size);
         if (k)
             d->away[k - 1] = d->owner[k] != d->owner[k - 1];
     }
@@ -142,6 +145,7 @@ void lat_share_start(struct pt_lattice *l)
         pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * l->current->part_count * sizeof *share->received);
     share->first = pt_xcalloc((size_t)l->current->part_count + 1, sizeof *share->first);
     share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
+    share->last_letter = share->last_set = PT_NONE;
     l->history.budget /= group->size;
     if (owner_of(l, l->current->parts[0].keys) != group->rank)
         l->current->parts[0].count = 0;
@@ -189,41 +193,54 @@ struct section {
     uint32_t part, count;
 };
 
+/* Cut `key`, which step `index` of a field led to from cut i, for its owner. */
 static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i, const struct lat_field *field,
-                  uint32_t index)
+                  uint32_t index, bool later)
 {
     struct lat_worker *w = &l->workers[0];
+    struct lat_share *share = l->share;
     uint32_t words = l->layout->words;
     uint64_t *key = w->key;
     memcpy(key, from->keys + (size_t)i * words, words * sizeof *key);
     key[field->word] += (uint64_t)1 << field->shift;
-    struct lat_part *to = &l->share->staged[owner_of(l, key)];
+    struct lat_part *to = &share->staged[owner_of(l, key)];
     uint32_t at = to->count++;
-    lat_part_reserve(l, to, words, to->count);
+    if (at == to->cap)
+        lat_part_reserve(l, to, words, to->count);
     memcpy(to->keys + (size_t)at * words, key, words * sizeof *key);
     to->runs[at] = from->runs[i];
     to->letters[at] = 0;
     to->sets[at] = PT_SET_EMPTY;
     if (l->counting)
         return;
-    to->letters[at] = lat_cut_letter(l, w, key, from->letters[i], field, index);
-    to->sets[at] = from->sets[i];
-    if (!lat_steps_later(l))
-        to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at],
-                                    lat_event_letter(l, w, key, to->letters[at], field->user_event[index]));
-    lat_words_letter(l, to->letters[at]);
-    lat_words_set(l, to->sets[at]);
+    pt_letter letter = lat_cut_letter(l, w, key, from->letters[i], field, index);
+    pt_set set = from->sets[i];
+    if (!later)
+        set = pt_sets_step(&l->sets, &w->cache, set, lat_event_letter(l, w, key, letter, field->user_event[index]));
+    to->letters[at] = letter;
+    to->sets[at] = set;
+    if (letter != share->last_letter || set != share->last_set) { /* they repeat from cut to cut */
+        lat_words_letter(l, letter);
+        lat_words_set(l, set);
+        share->last_letter = letter;
+        share->last_set = set;
+    }
 }
 
-static void stage_field(struct pt_lattice *l, const struct lat_part *from, uint32_t f)
+/* The field's steps from a part. */
+static void stage_field(struct pt_lattice *l, const struct lat_part *from, uint32_t f, bool later)
 {
     const struct lat_field *field = &l->layout->fields[f];
     const bool *away = field->away;
+    uint32_t words = l->layout->words;
     for (uint32_t i = 0; i < from->count; i++) {
-        const uint64_t *key = from->keys + (size_t)i * l->layout->words;
+        const uint64_t *key = from->keys + (size_t)i * words;
         uint32_t index = lat_field_count_in(field, key);
-        if (away[index] && index < field->limit && lat_enabled(l, key, f, index))
-            stage(l, from, i, field, index);
+        if (!away[index] || index >= field->limit)
+            continue;
+        const uint64_t *need = field->need + (size_t)index * words;
+        if (l->by_needs ? pt_packed_enabled(key, l->layout->guard, need, words) : lat_enabled(l, key, f, index))
+            stage(l, from, i, field, index, later);
     }
 }
 
@@ -249,15 +266,26 @@ static void send_staged(struct pt_lattice *l, uint32_t part)
     }
 }
 
+/* Whether some step of the field that splits leaves from a part, whose counts are equal modulo the number of parts. */
+static bool leaves(const struct lat_dividing *d, uint32_t part, uint32_t part_count)
+{
+    for (uint64_t k = part; k < d->events; k += part_count)
+        if (d->away[k])
+            return true;
+    return false;
+}
+
 /* All that leave `from`, in the order of the parts that they lead to. */
 static void send_steps(struct pt_lattice *l, const struct lat_level *from)
 {
     const struct lat_share *share = l->share;
+    bool later = lat_steps_later(l);
     for (uint32_t part = 0; part < from->part_count; part++) {
         for (uint32_t d = 0; d < share->dividing_count; d++) {
-            uint32_t field = share->dividing[d].field;
+            uint32_t field = share->dividing[d].field, before = (part - 1) & (from->part_count - 1);
             bool splits = field == l->layout->split;
-            stage_field(l, &from->parts[splits ? (part - 1) & (from->part_count - 1) : part], field);
+            if (!splits || leaves(&share->dividing[d], before, from->part_count))
+                stage_field(l, &from->parts[splits ? before : part], field, later);
         }
         send_staged(l, part);
     }

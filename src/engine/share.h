@@ -28,6 +28,7 @@ struct lat_share {
     const struct pt_group *group;
     struct lat_dividing {
         uint32_t field;
+        uint64_t events; /* of its thread */
         uint32_t *owner; /* per count: what it adds to the sum that, modulo the group's size, is the owner */
         bool *away;      /* per count: the next one has another owner */
     } * dividing;
@@ -39,12 +40,13 @@ struct lat_share {
     struct lat_words *letters, *sets;   /* per process */
     uint64_t *sent_letters, *sent_sets; /* bits, by our numbers: everybody has been told */
     size_t sent_letters_cap, sent_sets_cap;
-    struct pt_group_bytes words; /* what is to be told with the next messages */
-    uint64_t *key;               /* of the cut that all have agreed on */
-    uint64_t cuts;               /* of the latest level, in all processes; ... */
-    pt_set flags;                /* ... of its sets */
-    bool interrupted;            /* some process is */
-    size_t counted;              /* bytes of all this in l->bytes */
+    uint32_t last_letter, last_set; /* that were told */
+    struct pt_group_bytes words;    /* what is to be told with the next messages */
+    uint64_t *key;                  /* of the cut that all have agreed on */
+    uint64_t cuts;                  /* of the latest level, in all processes; ... */
+    pt_set flags;                   /* ... of its sets */
+    bool interrupted;               /* some process is */
+    size_t counted;                 /* bytes of all this in l->bytes */
 };
 
 /* share.c */

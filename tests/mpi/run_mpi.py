@@ -212,7 +212,7 @@ def independent(threads, events):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent")
-    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--cases", type=int, default=180)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", type=int)
     args = parser.parse_args()

@@ -1,4 +1,8 @@
-/* Several processes, one command; see together.h. */
+/*
+ * Several processes, one command; see together.h. Guarantee: whatever goes wrong with one of them is told once, and all
+ * end with the same status; that they have read the same trace is compared by a hash of its events and names. Cost: a
+ * few short messages, and a few multiplications for each event.
+ */
 #include "cli/common/together.h"
 
 #include <errno.h>
