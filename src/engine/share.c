@@ -12,8 +12,9 @@
 
 #include "engine/share.h"
 
-/* How often the cuts of a level fall on each process, at least, where there are as many. */
-enum { SPREAD = 4 };
+/* How often the counts of a level fall on each process, where stretches can be longer than one; and how often at least,
+ * or one more thread divides. */
+enum { SPREAD = 2, SPREAD_LEAST = 3 };
 
 static uint64_t field_events(const struct pt_lattice *l, uint32_t field)
 {
@@ -84,7 +85,7 @@ static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
 {
     struct lat_share *share = l->share;
     uint32_t size = share->group->size, m = multiplier(size, share->dividing_count);
-    uint64_t events = field_events(l, field), stretch = range / ((uint64_t)SPREAD * size);
+    uint64_t events = field_events(l, field), times = (uint64_t)SPREAD * size, stretch = (range + times / 2) / times;
     stretch = stretch ? stretch : 1;
     struct lat_dividing *d = &share->dividing[share->dividing_count++];
     d->field = field;
@@ -109,7 +110,7 @@ static void choose_dividing(struct pt_lattice *l)
     for (uint32_t f = 0; f < fields; f++)
         range[f] = counts_in_the_middle(l, f);
     share->dividing = pt_xcalloc((size_t)fields + 1, sizeof *share->dividing);
-    while (share->dividing_count + 1 < fields && sums < (double)SPREAD * share->group->size) {
+    while (share->dividing_count + 1 < fields && sums < (double)SPREAD_LEAST * share->group->size) {
         uint32_t best = 0;
         for (uint32_t f = 1; f < fields; f++)
             if (range[f] > range[best])

@@ -126,6 +126,9 @@ class Suite:
         strip = re.compile(r"\d+\.\d+ m?s|\d+(\.\d+)? [KMG]i?B")
         same = strip.sub("", one.stdout) == strip.sub("", two.stdout) and one.returncode == two.returncode
         self.count("text", "" if same else f"{one.stdout}\n{two.stdout}\n{two.stderr}")
+        one = self.run(self.portent, "check", "--json", "--order", "access", "-s", "big.prop", "big.trace")
+        two = self.together(2, "--json", "--jobs", "2", "--order", "access", "-s", "big.prop", "big.trace")
+        self.count("jobs of each rank", "" if plain(one.stdout) == plain(two.stdout) else first_difference(one.stdout, two.stdout) + two.stderr)
         done = self.together(2, "--window", "8", "-s", "big.prop", "big.trace")
         said = done.stderr.count("bounded windows are not divided among the processes of mpirun")
         self.count("what is not divided is said", "" if said == 1 else done.stderr)
