@@ -12,9 +12,8 @@
 
 #include "engine/share.h"
 
-/* How often the counts of a level fall on each process, where stretches can be longer than one; and how often at least,
- * or one more thread divides. */
-enum { SPREAD = 2, SPREAD_LEAST = 3 };
+/* How often the counts of a level fall on each process; where there are fewer, one more thread divides. */
+enum { SPREAD = 3 };
 
 static uint64_t field_events(const struct pt_lattice *l, uint32_t field)
 {
@@ -110,7 +109,7 @@ static void choose_dividing(struct pt_lattice *l)
     for (uint32_t f = 0; f < fields; f++)
         range[f] = counts_in_the_middle(l, f);
     share->dividing = pt_xcalloc((size_t)fields + 1, sizeof *share->dividing);
-    while (share->dividing_count + 1 < fields && sums < (double)SPREAD_LEAST * share->group->size) {
+    while (share->dividing_count + 1 < fields && sums < (double)SPREAD * share->group->size) {
         uint32_t best = 0;
         for (uint32_t f = 1; f < fields; f++)
             if (range[f] > range[best])
