@@ -14,6 +14,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/together.h"
 #include "cli/common/whatis.h"
 #include "engine/analysis.h"
 #include "engine/check.h"
@@ -93,6 +94,7 @@ struct check {
     uint64_t near; /* events; PT_ALL */
     struct pt_names names;
     struct pt_strtab initial; /* names of variables that came with an initial value */
+    uint64_t digest;          /* of the events, where other processes read them too */
 };
 
 static bool set_option(struct check *check, uint32_t index, const char *argument)
@@ -160,6 +162,19 @@ static bool settle_orders(struct check *check)
     return engine->orders < PT_ORDERS_SLICES_0 || settle_slices(check);
 }
 
+/* mpirun gives its standard input to the first process alone, and its own terminal to none. */
+static bool settle_together(struct check *check)
+{
+    if (!pt_together_group())
+        return true;
+    if (check->output.stream) {
+        pt_diag_usage("check", "under mpirun every process reads the trace: it has to be a file, not standard input");
+        return false;
+    }
+    check->no_progress = true;
+    return true;
+}
+
 static bool is_property_file(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -204,7 +219,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
             return false;
         check->by_default &= index != OPT_PROPERTIES && index != OPT_MONITOR && !checks_table[index];
     }
-    if (!settle_orders(check))
+    if (!settle_orders(check) || !settle_together(check))
         return false;
     if (check->by_default)
         check->chosen[OPT_CHECK_races] = check->chosen[OPT_CHECK_deadlocks] = true;
@@ -265,10 +280,16 @@ static bool may_read(const struct check *check, struct pt_source *source)
     return !pt_interrupted();
 }
 
+/* The two that predict; also those that several processes do together. */
+static bool is_divided(const struct pt_check_kind *kind)
+{
+    return kind == &pt_check_races || kind == &pt_check_deadlocks;
+}
+
 static bool may_leave_out(const struct check *check)
 {
     for (uint32_t i = 0; i < OPT_COUNT; i++)
-        if (check->chosen[i] && checks_table[i] != &pt_check_races && checks_table[i] != &pt_check_deadlocks)
+        if (check->chosen[i] && !is_divided(checks_table[i]))
             return false;
     return pt_analyse_only_states(&check->analyse);
 }
@@ -292,6 +313,8 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
         for (uint32_t i = 0; i < count; i++)
             if (events[i].op == PT_OP_INIT)
                 note_initial(check, &events[i]);
+        for (uint32_t i = 0; pt_together_group() && i < count; i++)
+            check->digest = pt_together_digest(check->digest, &events[i]);
         status = take(engines, validator, events, count, err);
     }
     if (read == PT_READ_ERROR)
@@ -336,10 +359,47 @@ static bool is_file(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+static bool is_bounded(const struct pt_analysis_options *options)
+{
+    return options->window != PT_ALL || options->lookahead != PT_ALL;
+}
+
+/* What somebody who started several processes may have hoped to have divided. */
+static void tell_undivided(const struct check *check)
+{
+    const struct pt_analyse *a = &check->analyse;
+    const char *what = NULL;
+    for (uint32_t i = 0; i < a->input_count; i++) {
+        const struct pt_property *property = a->inputs[i].property;
+        if (!property)
+            what = "monitor modules";
+        else if (property->within)
+            what = "properties with 'within'";
+        else if (property->kind == PT_KIND_MTTL)
+            what = "decentralised properties";
+        else if (property->kind == PT_KIND_RACE)
+            continue;
+        else if (is_bounded(&a->engine))
+            what = "bounded windows";
+        else if (a->engine.orders != PT_ORDERS_ACCESS && a->engine.orders != PT_ORDERS_AUTO)
+            what = "the orders other than access";
+    }
+    for (uint32_t i = 0; i < OPT_COUNT; i++)
+        if (check->chosen[i] && !is_divided(checks_table[i]))
+            what = "checks other than of races and deadlocks";
+    struct pt_err err;
+    if (!what || check->output.quiet || !pt_group_shares(pt_together_group()) || !pt_together_leads())
+        return;
+    (void)pt_err_set(&err, PT_EUSAGE, "%s are not divided among the processes of mpirun: the first does them alone",
+                     what);
+    pt_diag_warning(&err);
+}
+
 static void start(struct check *check, struct engines *engines)
 {
     struct pt_analysis_options *options = &check->analyse.engine;
     options->rereads = is_file(check->trace);
+    options->group = pt_together_group();
     const struct pt_check_options of_checks = {.trace = options->trace,
                                                .order = pt_orders_widest(options->orders),
                                                .automatic = options->orders == PT_ORDERS_AUTO,
@@ -349,12 +409,13 @@ static void start(struct check *check, struct engines *engines)
                                                .memory_limit = options->memory_limit,
                                                .now = options->now,
                                                .effort = options->effort,
+                                               .group = options->group,
                                                .suppressed = options->suppressed,
                                                .context = options->context};
     const struct pt_check_kind *kinds[OPT_COUNT];
     uint32_t count = 0;
     for (uint32_t i = 0; i < OPT_COUNT; i++) {
-        if (check->chosen[i])
+        if (check->chosen[i] && (pt_together_leads() || is_divided(checks_table[i])))
             kinds[count++] = checks_table[i];
     }
     engines->analysis = pt_analysis_new(&check->names, check->analyse.inputs, check->analyse.input_count, options);
@@ -425,11 +486,24 @@ static void doubt_findings(const struct check *check, const struct pt_result *re
     }
 }
 
+/* Where several processes do it: whether each has read the same. If one was interrupted, the first goes on alone. */
+static bool have_all_read(const struct check *check, bool well, bool interrupted)
+{
+    if (!pt_together_agree(well))
+        return false;
+    if (pt_group_count(pt_together_group(), interrupted)) {
+        pt_together_part();
+        return pt_together_leads();
+    }
+    return pt_together_same(check->digest, &check->names);
+}
+
 static int analyse(struct check *check, struct pt_err *err)
 {
     struct pt_output output;
     struct engines engines;
     pt_output_begin(&output, &check->output, !check->no_progress, &check->analyse.engine);
+    tell_undivided(check);
     start(check, &engines);
     char *folder = getcwd(NULL, 0);
     const char *const source_roots[] = {folder, NULL};
@@ -439,7 +513,12 @@ static int analyse(struct check *check, struct pt_err *err)
     enum pt_status status = feed(check, &engines, &result, &output, err);
     if (status == PT_OK && !output.interrupted && !feed_again(check, engines.analysis, err))
         output.interrupted = true;
-    if (status == PT_OK) {
+    if (status != PT_OK) {
+        pt_whatis_mend(check->trace, PT_FILE_TRACE, err);
+        pt_file_show_line(check->trace, err);
+        pt_diag_error(err);
+    }
+    if (have_all_read(check, status == PT_OK, output.interrupted)) {
         output.trace_ended = true;
         finish(&engines,
                output.interrupted ? "interrupted while the trace was read"
@@ -453,9 +532,6 @@ static int analyse(struct check *check, struct pt_err *err)
         exit_status = pt_output_end(&output, &result);
     } else {
         pt_output_abandon(&output);
-        pt_whatis_mend(check->trace, PT_FILE_TRACE, err);
-        pt_file_show_line(check->trace, err);
-        pt_diag_error(err);
     }
     pt_checks_free(engines.checks);
     pt_analysis_free(engines.analysis);
@@ -470,12 +546,13 @@ static int run(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
     pt_strtab_init(&check.initial);
-    if (set_options(&check, parsed)) {
-        if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
-            exit_status = analyse(&check, &err);
-        else
-            pt_diag_error(&err);
+    bool well = set_options(&check, parsed);
+    if (well && pt_analyse_load(&check.analyse, options_table, parsed, &err) != PT_OK) {
+        pt_diag_error(&err);
+        well = false;
     }
+    if (pt_together_agree(well))
+        exit_status = analyse(&check, &err);
     pt_analyse_release(&check.analyse);
     pt_strtab_release(&check.initial);
     pt_names_release(&check.names);

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/made.h"
+#include "cli/common/together.h"
 #include "cli/common/whatis.h"
 #include "cli/watch/live.h"
 #include "base/suggest.h"
@@ -153,6 +154,9 @@ int main(int argc, char **argv)
     const struct pt_command *command = find_command(argv[1]);
     if (!command)
         return unknown_command(argv[1]);
+    int alone = command == &pt_command_check ? pt_together_hand_over(argv) : -1;
+    if (alone >= 0)
+        return alone;
     if (command->run_raw)
         return command->run_raw(argc - 2, argv + 2);
     struct pt_parsed parsed;

@@ -189,6 +189,8 @@ static void watch_threads(struct pt_analysis *a, const struct pt_analysis_input 
             findings[count] = a->findings[i];
             properties[count++] = inputs[i].property;
         }
+    if (count && !pt_group_leads(a->options.group))
+        count = 0;
     if (count && a->options.block)
         a->locals = pt_locals_new(a->options.block, properties, findings, a->names, &a->options);
     else if (count)
@@ -211,6 +213,15 @@ static void watch_races(struct pt_analysis *a, const struct pt_analysis_input *i
         a->races = pt_race_properties_new(properties, findings, count, a->names, &a->options);
     free(properties);
     free(findings);
+}
+
+/* Whether this process has a part in a property's lattice: full ones are divided among all of a group, but not those of
+ * modules, whose states only their own process understands. */
+static bool explores(const struct pt_analysis *a, const struct watched *w)
+{
+    const struct pt_analysis_options *options = &a->options;
+    bool all = options->window == PT_ALL && options->lookahead == PT_ALL;
+    return pt_group_leads(options->group) || (all && !pt_monitor_is_module(w->monitor));
 }
 
 /* The lattice of an order pattern need not be explored to its end. */
@@ -248,11 +259,13 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         if (!w->monitor)
             continue;
         map_names(a, w);
-        if (inputs[i].property && inputs[i].property->within)
+        bool within = inputs[i].property && inputs[i].property->within;
+        if (within && pt_group_leads(options->group))
             w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
-        else if (a->options.orders == PT_ORDERS_ACCESS || a->options.orders == PT_ORDERS_AUTO)
+        else if (!within && explores(a, w) &&
+                 (a->options.orders == PT_ORDERS_ACCESS || a->options.orders == PT_ORDERS_AUTO))
             watch_runs(a, w);
-        w->wide = !w->timed && a->options.orders != PT_ORDERS_ACCESS;
+        w->wide = !within && a->options.orders != PT_ORDERS_ACCESS && pt_group_leads(options->group);
         if (w->wide && !a->log)
             a->log = pt_wide_log_new(names);
         a->ordering = a->ordering || w->lattice;

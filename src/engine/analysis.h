@@ -10,6 +10,7 @@
 #include "core/mttl.h"
 #include "core/local_report.h"
 #include "engine/check.h"
+#include "engine/group.h"
 #include "finding/finding.h"
 #include "logic/monitor/monitor.h"
 #include "order/order.h"
@@ -66,6 +67,9 @@ struct pt_analysis_options {
     const struct pt_mttl *block;
     /* race_free properties, too: their findings are left alone here (engine/found.h). */
     bool races_reported;
+    /* Processes that do it together (group.h); NULL: alone. What is not divided among them is done by process 0, and
+     * the findings of the others then lack it. */
+    const struct pt_group *group;
 };
 
 /* What a thread of the program found out about such a property. */

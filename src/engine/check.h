@@ -7,6 +7,7 @@
 #define PT_ENGINE_CHECK_H
 
 #include "base/err.h"
+#include "engine/group.h"
 #include "finding/finding.h"
 #include "trace/event.h"
 
@@ -20,10 +21,11 @@ struct pt_check_options {
     bool automatic;  /* the wider orders only as far as memory goes, which is no reason to know less of the run */
     uint64_t near;   /* events before a race from which on a run may differ from the recorded one; 0, PT_ALL: all */
     bool by_default; /* nobody asked for it: no finding where the trace does not have what the check needs */
-    uint64_t counted_before; /* as in struct pt_analysis_options */
-    uint64_t memory_limit;   /* bytes, for each check; 0: none */
-    uint64_t (*now)(void);   /* nanoseconds, for `seconds` and `effort`; may be NULL */
-    uint64_t effort;         /* nanoseconds that searches may take in `values`; 0: no end */
+    uint64_t counted_before;      /* as in struct pt_analysis_options */
+    uint64_t memory_limit;        /* bytes, for each check; 0: none */
+    uint64_t (*now)(void);        /* nanoseconds, for `seconds` and `effort`; may be NULL */
+    uint64_t effort;              /* nanoseconds that searches may take in `values`; 0: no end */
+    const struct pt_group *group; /* processes that do it together (group.h); NULL: alone */
     /* Whether people have decided about a finding before; NULL: about none. */
     bool (*suppressed)(void *context, const struct pt_finding *finding);
     void *context;

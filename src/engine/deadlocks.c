@@ -306,7 +306,7 @@ static void find_predicted(struct deadlocks *d)
 {
     const struct deadlocks_cycle *some[PT_REPLAYS];
     uint32_t count = 0;
-    if (!d->cycle_count && !d->spans)
+    if ((!d->cycle_count && !d->spans) || (!pt_deadlocks_divides(d) && !pt_group_leads(d->options.group)))
         return;
     for (uint32_t i = 0; d->spans && i < d->patterns.buckets; i++)
         for (struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket)
@@ -314,9 +314,13 @@ static void find_predicted(struct deadlocks *d)
     pt_deadlocks_follow(d);
     if (d->spans && !d->run.stopped)
         pt_deadlocks_spans(d);
-    for (uint32_t i = 0; i < d->cycle_count; i++) {
+    for (uint32_t i = 0; i < d->cycle_count; i++)
+        if (pt_deadlocks_is_own(d, i))
+            pt_deadlocks_close(d, &d->cycles[i]);
+    if (pt_deadlocks_divides(d))
+        pt_deadlocks_gather(d);
+    for (uint32_t i = 0; pt_group_leads(d->options.group) && i < d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &d->cycles[i];
-        pt_deadlocks_close(d, cycle);
         if (cycle->possible)
             some[count++] = cycle;
         if (count == PT_REPLAYS || (count && i + 1 == d->cycle_count)) {
@@ -337,7 +341,7 @@ static struct pt_check_found finish(void *check, const char *lost)
         find_observed(d);
     if (d->options.order >= PT_CHECK_SYNC)
         find_predicted(d);
-    if (d->options.order >= PT_CHECK_VALUES && d->cycle_count)
+    if (d->options.order >= PT_CHECK_VALUES && d->cycle_count && pt_group_leads(d->options.group))
         pt_deadlocks_reverse(d);
     if (d->meeting.mistake)
         d->run.unknown = d->meeting.mistake;

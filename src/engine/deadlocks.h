@@ -135,6 +135,10 @@ void pt_deadlocks_tell(struct deadlocks *d, const struct deadlocks_cycle *cycle,
                        const char *order, const uint64_t *first, const uint64_t *upto);
 /* The same, after the run that the meeting has found. */
 void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at);
+/* deadlocks_divided.c: whether several processes divide the patterns, which are this one's, and what all found. */
+bool pt_deadlocks_divides(const struct deadlocks *d);
+bool pt_deadlocks_is_own(const struct deadlocks *d, uint32_t cycle);
+void pt_deadlocks_gather(struct deadlocks *d);
 /* Patterns that no run with the same order of locks gets to. */
 void pt_deadlocks_reverse(struct deadlocks *d);
 /* These threads are blocked at the end of the recorded run, each by the next. */

@@ -45,7 +45,8 @@ static void note_instance(struct deadlocks *d, const struct pt_trf_thread *t, co
 static void forget(struct deadlocks *d)
 {
     for (uint32_t i = 0; i < d->cycle_count; i++)
-        pt_deadlocks_close(d, &d->cycles[i]);
+        if (pt_deadlocks_is_own(d, i))
+            pt_deadlocks_close(d, &d->cycles[i]);
     uint64_t *known = pt_xcalloc((size_t)d->trf.thread_count + 1, sizeof *known);
     pt_trf_known(&d->trf, known);
     pt_deadlocks_forget(d, known);

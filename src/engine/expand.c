@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lattice_impl.h"
+#include "engine/share.h"
 
 void lat_level_split(struct lat_level *level, uint32_t part_count)
 {
@@ -185,10 +185,10 @@ struct taken {
     bool later; /* sets are united only: see step_all */
 };
 
-/* A cut that nobody has come to yet; `s` is its slot. */
-static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, struct lat_worker *w,
-                                                          const struct taken step, struct lat_part *to,
-                                                          const uint64_t *key, uint32_t s, const uint32_t words)
+/* A place for a cut that nobody has come to yet; `s` is its slot. */
+static inline __attribute__((always_inline)) uint32_t new_cut(struct pt_lattice *l, struct lat_worker *w,
+                                                              struct lat_part *to, const uint64_t *key, uint32_t s,
+                                                              const uint32_t words)
 {
     struct lat_table *table = &w->table;
     uint32_t at = to->count++;
@@ -197,6 +197,16 @@ static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, 
     table->slots[s] = at + 1;
     for (uint32_t k = 0; k < words; k++)
         to->keys[(size_t)at * words + k] = key[k];
+    if (at >= table->mask / 2)
+        lat_index(table, to->keys, to->count, words);
+    return at;
+}
+
+static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, struct lat_worker *w,
+                                                          const struct taken step, struct lat_part *to,
+                                                          const uint64_t *key, uint32_t s, const uint32_t words)
+{
+    uint32_t at = new_cut(l, w, to, key, s, words);
     to->runs[at] = step.from->runs[step.i];
     to->letters[at] = 0;
     to->sets[at] = l->counting ? PT_SET_EMPTY : step.from->sets[step.i];
@@ -206,8 +216,6 @@ static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, 
         pt_letter letter = lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]);
         to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at], letter);
     }
-    if (at >= table->mask / 2)
-        lat_index(table, to->keys, to->count, words);
 }
 
 /* Takes a step that is enabled and merges the result into `to`. `t` is where that is. */
@@ -244,13 +252,10 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
         t->sets[at] = pt_sets_union(&l->sets, &w->cache, t->sets[at], set);
 }
 
-/*
- * Whether sets are united first and stepped then, once for each cut: a step of a union is the union of the steps, as
- * long as all that lead to a cut read the same letter there.
- */
-static bool steps_later(const struct pt_lattice *l)
+/* A step of a union is the union of the steps, as long as all that lead to a cut read the same letter there. */
+bool lat_steps_later(const struct pt_lattice *l)
 {
-    return l->full && !l->counting && l->same_letters;
+    return l->full && l->by_needs && l->layout->words <= 2 && !l->counting && l->same_letters;
 }
 
 static void step_all(struct pt_lattice *l, struct lat_worker *w, struct lat_part *part)
@@ -293,9 +298,11 @@ static inline __attribute__((always_inline)) bool has_needs(const uint64_t *key,
 }
 
 /* The steps of fields [first, last) except `skip`, from every cut of `from`. */
-static inline __attribute__((always_inline)) void
-expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part *from, struct lat_part *to,
-              uint32_t first, uint32_t last, uint32_t skip, const uint32_t words, const bool by_needs, const bool later)
+static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
+                                                                const struct lat_part *from, struct lat_part *to,
+                                                                uint32_t first, uint32_t last, uint32_t skip,
+                                                                const uint32_t words, const bool by_needs,
+                                                                const bool later, const bool shared)
 {
     const struct lat_layout *layout = l->layout;
     const struct lat_field *fields = layout->fields;
@@ -310,7 +317,7 @@ expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part 
         for (uint32_t f = first; f < last; f++) {
             const struct lat_field *field = &fields[f];
             uint32_t index = lat_field_count_in(field, key);
-            if (f == skip || index >= field->limit)
+            if (f == skip || index >= field->limit || (shared && field->away && field->away[index]))
                 continue;
             if (has_needs(key, guard, field, index, words) && (by_needs || allows(l, w, key, field, index)))
                 take(l, w, (struct taken){from, field, i, index, later}, to, &t, words);
@@ -318,22 +325,52 @@ expand_fields(struct pt_lattice *l, struct lat_worker *w, const struct lat_part 
     }
 }
 
-/* One part of the next level; see struct lat_level. */
-static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
-                                                                    struct lat_level *from, struct lat_level *to,
-                                                                    uint32_t part, const uint32_t words,
-                                                                    const bool by_needs, const bool later)
+/* Cuts that other processes have come to, merged as our own are (share.h). */
+static inline __attribute__((always_inline)) void merge_received(struct pt_lattice *l, struct lat_worker *w,
+                                                                 const struct lat_part *from, struct lat_part *to,
+                                                                 const uint32_t words)
+{
+    struct target t;
+    set_target(&t, to, &w->table);
+    for (uint32_t i = 0; i < from->count; i++) {
+        const uint64_t *key = from->keys + (size_t)i * words;
+        uint32_t s = (uint32_t)hash_key(key, words) & t.mask, at;
+        while ((at = t.slots[s]) != 0 && !same_key(t.keys + (size_t)(at - 1) * words, key, words))
+            s = (s + 1) & t.mask;
+        if (!at) {
+            at = new_cut(l, w, to, key, s, words);
+            to->runs[at] = from->runs[i];
+            to->letters[at] = from->letters[i];
+            to->sets[at] = from->sets[i];
+            set_target(&t, to, &w->table);
+            continue;
+        }
+        at--;
+        if (__builtin_add_overflow(t.runs[at], from->runs[i], &t.runs[at]))
+            t.runs[at] = UINT64_MAX;
+        if (t.sets[at] != from->sets[i])
+            t.sets[at] = pt_sets_union(&l->sets, &w->cache, t.sets[at], from->sets[i]);
+    }
+}
+
+/* One part of the next level; see struct lat_level. `shared`: with other processes, whose steps are there already. */
+static inline __attribute__((always_inline)) void
+expand_part_words(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
+                  uint32_t part, const uint32_t words, const bool by_needs, const bool later, const bool shared)
 {
     const struct lat_part *same = &from->parts[part];
     const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
-    uint32_t split = l->layout->split;
+    uint32_t split = l->layout->split, received = 0;
+    const struct lat_part *others = shared ? lat_share_received(l->share, part, &received) : NULL;
     to->parts[part].count = 0;
-    if (!same->count && !before->count)
+    if (!same->count && !before->count && !received)
         return;
     table_reset(&w->table, same->count + before->count / 2 + 32);
-    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later);
+    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs, later, shared);
     if (l->layout->field_count)
-        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later);
+        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs, later, shared);
+    for (uint32_t i = 0; shared && i < received; i++)
+        merge_received(l, w, &others[i], &to->parts[part], words);
     if (later)
         step_all(l, w, &to->parts[part]);
 }
@@ -342,7 +379,25 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
 static __attribute__((noinline)) void expand_part_asking(struct pt_lattice *l, struct lat_worker *w,
                                                          struct lat_level *from, struct lat_level *to, uint32_t part)
 {
-    expand_part_words(l, w, from, to, part, l->layout->words, false, false);
+    expand_part_words(l, w, from, to, part, l->layout->words, false, false, l->share != NULL);
+}
+
+static inline __attribute__((always_inline)) void expand_part_by_needs(struct pt_lattice *l, struct lat_worker *w,
+                                                                       struct lat_level *from, struct lat_level *to,
+                                                                       uint32_t part, const bool shared)
+{
+    if (!lat_steps_later(l))
+        expand_part_words(l, w, from, to, part, l->layout->words, true, false, shared);
+    else if (l->layout->words == 1) /* constants let the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1, true, true, shared);
+    else
+        expand_part_words(l, w, from, to, part, 2, true, true, shared);
+}
+
+static __attribute__((noinline)) void expand_part_shared(struct pt_lattice *l, struct lat_worker *w,
+                                                         struct lat_level *from, struct lat_level *to, uint32_t part)
+{
+    expand_part_by_needs(l, w, from, to, part, true);
 }
 
 static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
@@ -350,12 +405,10 @@ static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_l
 {
     if (!l->by_needs)
         expand_part_asking(l, w, from, to, part);
-    else if (l->layout->words == 1 && steps_later(l)) /* constants let the compiler unroll the loops over words away */
-        expand_part_words(l, w, from, to, part, 1, true, true);
-    else if (l->layout->words == 2 && steps_later(l))
-        expand_part_words(l, w, from, to, part, 2, true, true);
+    else if (l->share)
+        expand_part_shared(l, w, from, to, part);
     else
-        expand_part_words(l, w, from, to, part, l->layout->words, true, false);
+        expand_part_by_needs(l, w, from, to, part, false);
 }
 
 struct making {
@@ -368,7 +421,7 @@ static void make_part(struct pt_lattice *l, struct lat_worker *w, uint32_t part,
     expand_part(l, w, making->from, making->to, part);
 }
 
-void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
+static void expand_here(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
     to->sorted = from->sorted;
     if (from->sorted) {
@@ -380,6 +433,15 @@ void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *
     for (uint32_t p = 0; p < from->part_count; p++)
         cuts += from->parts[p].count;
     lat_pool_run(l, cuts, make_part, &(struct making){from, to}, from->part_count);
+}
+
+void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
+{
+    if (l->share)
+        lat_share_begin(l, from);
+    expand_here(l, from, to);
+    if (l->share)
+        lat_share_end(l, to);
 }
 
 void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field)

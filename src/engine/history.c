@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lattice_impl.h"
+#include "engine/share.h"
 
 /* Memory of one level. Those of bounded windows come and go at the rate of events, so they are used again. */
 struct lat_block {
@@ -187,7 +187,7 @@ static void double_stride(struct pt_lattice *l)
 static bool too_much(const struct pt_lattice *l)
 {
     const struct lat_history *h = &l->history;
-    return h->bytes > h->budget || (!l->full && h->count - h->head > LAT_BOUNDED_LEVELS);
+    return lat_any(l, h->bytes > h->budget) || (!l->full && h->count - h->head > LAT_BOUNDED_LEVELS);
 }
 
 void lat_history_shrink(struct pt_lattice *l, size_t budget)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lattice_impl.h"
 #include "engine/memory.h"
+#include "engine/share.h"
 
 enum { HISTORY_BUDGET = 48 << 20 };
 /* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
@@ -71,6 +71,10 @@ static void count_runs(struct pt_lattice *l, const struct lat_level *level)
         for (uint32_t i = 0; i < part->count; i++)
             if (__builtin_add_overflow(runs, part->runs[i], &runs))
                 runs = UINT64_MAX;
+    }
+    if (l->share) {
+        any = lat_any(l, any);
+        runs = lat_share_sum(l, runs);
     }
     if (!any)
         return; /* counted before the levels were forgotten */
@@ -158,13 +162,13 @@ static bool is_over_memory(struct pt_lattice *l)
     if (bytes > l->peak)
         l->peak = bytes;
     share_memory(l, bytes);
-    if (!l->options->memory_limit || (bytes <= l->allowed && !l->out_of_memory))
+    if (!l->options->memory_limit || !lat_any(l, bytes > l->allowed || l->out_of_memory))
         return false;
-    if (!l->out_of_memory && bytes - l->history.bytes <= l->allowed) {
+    if (!lat_any(l, l->out_of_memory || bytes - l->history.bytes > l->allowed)) {
         lat_history_shrink(l, l->history.budget / 2);
         bytes = bytes_in_use(l);
         share_memory(l, bytes);
-        return bytes > l->allowed;
+        return lat_any(l, bytes > l->allowed);
     }
     return true;
 }
@@ -262,28 +266,44 @@ static bool find_flagged(struct pt_lattice *l, pt_set flag, const uint64_t **ret
             *ret_letter = part->letters[i];
         }
     }
-    *ret_key = best;
-    return best != NULL;
+    *ret_key = l->share ? lat_share_least(l, best, ret_letter) : best;
+    return *ret_key != NULL;
 }
 
-static pt_set flags_of_level(const struct lat_level *level)
+static pt_set flags_of_level(const struct pt_lattice *l)
 {
     pt_set flags = 0;
-    for (uint32_t p = 0; p < level->part_count; p++) {
-        if (level->sorted)
-            flags |= level->parts[p].flags;
-        for (uint32_t i = 0; !level->sorted && i < level->parts[p].count; i++)
-            flags |= level->parts[p].sets[i];
+    if (l->share)
+        return l->share->flags;
+    for (uint32_t p = 0; p < l->current->part_count; p++) {
+        if (l->current->sorted)
+            flags |= l->current->parts[p].flags;
+        for (uint32_t i = 0; !l->current->sorted && i < l->current->parts[p].count; i++)
+            flags |= l->current->parts[p].sets[i];
     }
     return flags & PT_SET_FLAGS;
+}
+
+/* Of the latest level. */
+static uint64_t cuts_of(const struct pt_lattice *l, const struct lat_level *level)
+{
+    uint64_t cuts = 0;
+    for (uint32_t p = 0; p < level->part_count; p++)
+        cuts += level->parts[p].count;
+    return l->share ? l->share->cuts : cuts;
+}
+
+static bool is_interrupted(const struct pt_lattice *l)
+{
+    if (l->share)
+        return l->share->interrupted;
+    return l->options->interrupted && l->options->interrupted(l->options->context);
 }
 
 static void count_level(struct pt_lattice *l)
 {
     struct pt_finding *finding = l->finding;
-    uint64_t cuts = 0;
-    for (uint32_t p = 0; p < l->current->part_count; p++)
-        cuts += l->current->parts[p].count;
+    uint64_t cuts = cuts_of(l, l->current);
     finding->levels = l->level + 1;
     finding->states += cuts;
     finding->width = cuts > finding->width ? cuts : finding->width;
@@ -296,7 +316,7 @@ bool lat_level_done(struct pt_lattice *l)
         return give_up_at(l, "the memory limit was reached while making");
     }
     count_level(l);
-    pt_set flags = l->counting ? 0 : flags_of_level(l->current);
+    pt_set flags = l->counting ? 0 : flags_of_level(l);
     if (flags)
         lat_ranks_leave(l);
     const uint64_t *key;
@@ -323,7 +343,7 @@ bool lat_level_done(struct pt_lattice *l)
         lat_free_common(l);
     if (is_over_memory(l))
         return give_up_at(l, "the memory limit was reached at");
-    if (l->options->interrupted && l->options->interrupted(l->options->context))
+    if (is_interrupted(l))
         return give_up_at(l, "interrupted at");
     if (l->most && l->finding->states > l->most)
         return give_up_at(l, "more states were not explored than up to");
@@ -498,14 +518,20 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     return PT_OK;
 }
 
-/* Levels are sorted, or split by the thread with the most events. */
+/* Whether the levels are divided among processes. */
+static bool divided(const struct pt_lattice *l)
+{
+    return pt_group_shares(l->options->group) && !l->module;
+}
+
+/* Levels are sorted, or split by the thread with the most events; those that are divided go by the hash of the cut. */
 static void split_level_zero(struct pt_lattice *l)
 {
     if (!l->layout->field_count)
         return;
     uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived - l->options->counted_before;
     uint32_t parts = 1;
-    l->current->sorted = lat_merge_fits(l);
+    l->current->sorted = !divided(l) && lat_merge_fits(l);
     while (!l->current->sorted && parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;
     lat_level_split(l->current, parts);
@@ -524,15 +550,14 @@ static void explore_all(struct pt_lattice *l)
     lat_layout_build(l);
     lat_joints_build(l);
     split_level_zero(l);
+    if (divided(l))
+        lat_share_start(l);
     /* Level 0 was remembered before there was a layout. */
     lat_history_release(l);
     lat_history_push(l);
     while (!l->stopped) {
         lat_expand(l, l->current, l->next);
-        bool any = false;
-        for (uint32_t p = 0; p < l->next->part_count && !any; p++)
-            any = l->next->parts[p].count > 0;
-        if (!any && !l->out_of_memory)
+        if (!cuts_of(l, l->next) && !l->out_of_memory)
             break;
         struct lat_level *swap = l->current;
         l->current = l->next;
@@ -540,6 +565,12 @@ static void explore_all(struct pt_lattice *l)
         l->level++;
         if (!lat_level_done(l))
             l->stopped = true;
+    }
+    if (l->share) {
+        if (!l->out_of_memory)
+            count_runs(l, l->current);
+        lat_level_release(l, l->current); /* it is counted */
+        lat_share_stop(l);
     }
 }
 

@@ -54,6 +54,7 @@ struct lat_field {
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
+    const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
     uint32_t filled;
 };
 
@@ -204,6 +205,7 @@ struct pt_lattice {
     bool counting;               /* after a violation, --exhaustive: figures only */
     bool rebuilding;             /* levels are made again for a witness */
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
+    struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
     bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
     struct lat_joints *joints;   /* full exploration: values of joint variables by number; NULL: none, or too many */
@@ -307,6 +309,8 @@ void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* Makes room for other keys; what is in them is lost. */
 void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words);
+/* Whether sets are united first and stepped then, once for each cut. */
+bool lat_steps_later(const struct pt_lattice *l);
 /* All steps from `from` into `to` (which is emptied first), by all workers. */
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
 /* The steps by the newest event of one field only, added to `to`; bounded windows. */

@@ -142,6 +142,7 @@ struct pt_race_properties *pt_race_properties_new(const struct pt_property *cons
                                         .memory_limit = options->memory_limit,
                                         .now = options->now,
                                         .effort = options->effort,
+                                        .group = options->group,
                                         .suppressed = options->suppressed,
                                         .context = options->context};
     p->names = names;

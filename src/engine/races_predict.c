@@ -33,6 +33,7 @@ void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct 
 {
     uint32_t threads = p->trf.thread_count;
     struct races_predicted new = {.key = key,
+                                  .at = p->at,
                                   .var = race->first->var,
                                   .first = race->first->thread,
                                   .second = race->second->thread,
@@ -57,7 +58,7 @@ static bool found(void *context, const struct pt_syncp_race *race)
         p->found[*index].count++;
         return true;
     }
-    if (p->count > PT_CHECK_FINDINGS_MAX)
+    if (p->count > PT_CHECK_FINDINGS_MAX && !p->own) /* else others may have found earlier ones of that pair */
         return true;
     *index = p->count;
     pt_races_predicted_add(p, key, race);
@@ -94,6 +95,7 @@ void pt_races_predict_free(struct races_predict *p)
     free(p->found);
     free(p->ended);
     free(p->candidates);
+    free(p->own);
     pt_guarded_end(&p->guarded);
     pt_syncp_end(&p->syncp);
     pt_vec_drop(&p->memory, p->steps[0]);
@@ -169,6 +171,7 @@ static bool follow(struct races *r)
             pt_trf_thread(&p->trf, p->ended[ended].thread)->ended = true;
         if (p->step && (index + 1) % p->step == 0)
             take_step(p);
+        p->at = index;
         pt_syncp_event(&p->syncp, &event);
         pt_trf_event(&p->trf, &event);
         if (index % RACES_WATCH_EVERY == 0) {
@@ -335,8 +338,19 @@ void pt_races_predict_finish(struct races *r)
     struct races_predict *p = r->predict;
     uint32_t roots = begin_roots(r);
     p->syncp.wanted = p->candidates = pt_guarded_candidates(&p->guarded, r->names, roots);
+    bool divides = pt_races_divides(r);
+    if (!divides && !pt_group_leads(r->options.group))
+        return;
+    if (p->candidates && divides) {
+        p->syncp.wanted = p->own = pt_xcalloc((size_t)r->names->space[PT_SPACE_VAR].count + 1, sizeof *p->own);
+        pt_races_keep_own(r, p->candidates, p->own);
+    }
     if (!p->candidates || !follow(r))
         return;
+    if (divides)
+        pt_races_gather(r);
+    if (!pt_group_leads(r->options.group))
+        return; /* the first process reports */
     report_found(r);
     if (p->syncp.late && !r->run.unknown)
         r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";

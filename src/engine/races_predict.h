@@ -13,6 +13,7 @@
 /* A race, or what may be one. */
 struct races_predicted {
     uint64_t key; /* core/finding_key.h */
+    uint64_t at;  /* the place in the log of the event at which it was found */
     uint32_t var;
     uint32_t first, second; /* their threads */
     uint64_t first_number, second_number;
@@ -27,6 +28,8 @@ struct races_predict {
     struct pt_race_memory memory;
     struct pt_guarded guarded;
     bool *candidates; /* variables that may have a race; NULL: none */
+    bool *own;        /* those of them that are this process's, where several divide them */
+    uint64_t at;      /* the place in the log that is looked at */
     struct pt_log log;
     struct races_ended { /* threads that said so, before which event of the log */
         uint64_t at;
@@ -57,6 +60,12 @@ void pt_races_predicted_meet(struct races *r, const struct races_predicted *race
 /* A finding of it, if the run (struct pt_replay_run) is a possible one and leads there. */
 bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
                                const uint64_t *upto, const char *order);
+
+/* races_divided.c: whether several processes divide the variables; which of the candidates are this one's; and after
+ * that what all of them found, as if one had. */
+bool pt_races_divides(const struct races *r);
+void pt_races_keep_own(const struct races *r, const bool *candidates, bool *own);
+void pt_races_gather(struct races *r);
 
 /* Those that neither the recorded run nor `sync` has. */
 void pt_races_reverse(struct races *r);

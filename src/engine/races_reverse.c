@@ -54,7 +54,23 @@ static void collect(struct reverse *reverse)
     }
 }
 
-/* Both ways that the witness can be made. The locks of the two passes have the same numbers. */
+static uint32_t same_locks(struct pt_strtab *to, const struct pt_strtab *from, uint32_t set)
+{
+    return set == PT_NONE ? PT_NONE : pt_strtab_intern(to, pt_strtab_text(from, set), pt_strtab_len(from, set));
+}
+
+/* Sets of locks as the first pass has them, of which reports speak. */
+static void number_locks(struct reverse *reverse)
+{
+    struct races_predict *c = &reverse->candidates;
+    struct pt_strtab *sets = &reverse->r->predict->syncp.lock_sets;
+    for (uint32_t i = 0; i < c->count; i++) {
+        c->found[i].first_locks = same_locks(sets, &c->syncp.lock_sets, c->found[i].first_locks);
+        c->found[i].second_locks = same_locks(sets, &c->syncp.lock_sets, c->found[i].second_locks);
+    }
+}
+
+/* Both ways that the witness can be made. */
 static bool try(struct races *r, const struct races_predict *c, const struct races_predicted *race, uint64_t *effort)
 {
     uint32_t threads = c->trf.thread_count;
@@ -145,6 +161,7 @@ void pt_races_reverse(struct races *r)
     c->syncp.wanted = r->predict->candidates;
     pt_map64_init(&c->index);
     collect(&reverse);
+    number_locks(&reverse);
     try_all(&reverse);
     meet_all(&reverse);
     for (uint32_t i = 0; i < c->count; i++)

@@ -92,6 +92,11 @@ static pt_set intern_sorted(struct pt_sets *sets, pt_mstate *states, uint32_t co
     return pt_strtab_intern(&sets->sets, (const char *)states, distinct * sizeof *states);
 }
 
+pt_set pt_sets_of(struct pt_sets *sets, pt_mstate *states, uint32_t count)
+{
+    return intern_sorted(sets, states, count);
+}
+
 static pt_set step_members(struct pt_sets *sets, pt_set set, pt_letter letter)
 {
     uint32_t count, len = 0;

@@ -56,6 +56,8 @@ void pt_worker_cache_release(struct pt_worker_cache *cache);
 void pt_cache_put(struct pt_cache *cache, uint64_t key, uint32_t value);
 
 pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state);
+/* Of these states, which are put in order. */
+pt_set pt_sets_of(struct pt_sets *sets, pt_mstate *states, uint32_t count);
 /* The members; valid until the next set is made. */
 const pt_mstate *pt_sets_members(const struct pt_sets *sets, pt_set set, uint32_t *ret_count);
 /* The states reached from `set` by `letter`; flagged when some member became bad or could not be evaluated. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lattice_impl.h"
+#include "engine/share.h"
 #include "engine/step_place.h"
 
 enum { FULL_WITNESS = 1000 }; /* bounded windows: longer ones begin at a state of the actual run if they can */
@@ -95,7 +95,7 @@ static void make_again(struct walk *w, const struct lat_past_level *from, uint64
         struct lat_level *swap = a;
         a = b;
         b = swap;
-        if (((level - k) & (level - k - 1)) != 0 && k != level && bytes > l->history.budget)
+        if (((level - k) & (level - k - 1)) != 0 && k != level && lat_any(l, bytes > l->history.budget))
             continue;
         struct lat_past_level past;
         lat_past_level_fill(l, a, k, &past);
@@ -148,7 +148,7 @@ static bool in_goal(const struct walk *w, pt_mstate state)
     return false;
 }
 
-/* The members of `set` that step into the goal; the caller frees them. */
+/* The members of `set` that step into the goal, NULL where there are none; the caller frees them. */
 static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t *ret_count)
 {
     uint32_t count, kept = 0;
@@ -158,6 +158,10 @@ static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t
         if (in_goal(w, pt_monitor_step(w->l->monitor, members[i], letter)))
             list[kept++] = members[i];
     *ret_count = kept;
+    if (!kept) {
+        free(list);
+        return NULL;
+    }
     return list;
 }
 
@@ -182,26 +186,27 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     const struct lat_event *e = lat_event_at(&l->columns[column], index);
     pt_letter letter = step_letter(w, e);
     w->counts[column]--;
-    uint32_t at = PT_NONE, count;
+    uint32_t at = PT_NONE, count = 0;
     w->key[0] = 0; /* level 0 may have been remembered before there was a layout */
     struct pt_cut_event step_event = lat_cut_event(l, column, index);
     bool enabled = l->by_needs || pt_relation_enabled(&l->relation, w->counts, &step_event);
-    if (enabled && key_in(w, past))
+    bool possible = enabled && key_in(w, past);
+    if (possible)
         at = lat_find(&w->table, past->keys, words, w->key);
-    if (at != PT_NONE) {
-        pt_mstate *goal = serving(w, past->sets[at], letter, &count);
-        if (count) {
-            free(w->goal);
-            w->goal = goal;
-            w->goal_count = count;
-            w->goal_is_bad = false;
-            w->letter = past->letters[at];
-            w->column = column;
-            struct lat_chosen step = {column, index};
-            PT_PUSH(w->steps, w->step_count, w->step_cap, step);
-            return true;
-        }
-        free(goal);
+    pt_mstate *goal = at != PT_NONE ? serving(w, past->sets[at], letter, &count) : NULL;
+    pt_letter before = goal ? past->letters[at] : 0;
+    if (possible && l->share)
+        (void)lat_share_goal(l, &goal, &count, &before);
+    if (goal) {
+        free(w->goal);
+        w->goal = goal;
+        w->goal_count = count;
+        w->goal_is_bad = false;
+        w->letter = before;
+        w->column = column;
+        struct lat_chosen step = {column, index};
+        PT_PUSH(w->steps, w->step_count, w->step_cap, step);
+        return true;
     }
     w->counts[column]++;
     return false;

@@ -43,6 +43,9 @@ expect 0 "" portent cc -O2 -pthread water.c -o water
 expect 66 "predicted violation of 'valve'" portent run -s water.prop -r r.json -o w.ptb -- ./water
 expect 1 "predicted" portent check -s water.prop w.ptb
 
+# Several processes, where portent-mpi is installed too.
+expect 1 "predicted" mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 portent check -s water.prop w.ptb
+
 # Libraries that are opened when they are needed: libdw (names), libxml2 (nets), libmicrohttpd (watch).
 cat >net.pnml <<'X'
 <?xml version="1.0"?>

@@ -11,6 +11,7 @@
 
 #include "cli/common/cores.h"
 #include "cli/common/diag.h"
+#include "cli/common/together.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
 #include "core/settings.h"
@@ -30,7 +31,8 @@ void pt_analyse_init(struct pt_analyse *a, uint64_t window, uint64_t lookahead, 
     *a = (struct pt_analyse){.automaton_limit = 100000};
     a->engine =
         (struct pt_analysis_options){.window = window, .lookahead = lookahead, .trace = trace, .now = pt_progress_now};
-    a->engine.cores = a->engine.jobs = pt_cores();
+    a->engine.cores = pt_cores();
+    a->engine.jobs = pt_together_group() ? 1 : a->engine.cores; /* the others are on the other cores */
     a->engine.counted_before = (uint64_t)settings.counted_before;
     a->props = pt_properties_new();
     pt_triage_init(&a->triage);
@@ -165,9 +167,10 @@ struct pt_style pt_analyse_style(int fd, const char *when)
     unsigned width = pt_terminal_width(fd);
     struct pt_style style = {.width = 80};
     /* Narrower breaks the columns, wider is hard to read. */
-    if (width)
+    if (width && !pt_together_group())
         style.width = width < PT_STYLE_MIN_WIDTH ? PT_STYLE_MIN_WIDTH : width > 120 ? 120 : width;
-    style.color = strcmp(when, "auto") == 0 ? isatty(fd) && !(none && none[0]) : strcmp(when, "always") == 0;
+    bool terminal = isatty(fd) && !pt_together_group(); /* mpirun's, which may lead anywhere */
+    style.color = strcmp(when, "auto") == 0 ? terminal && !(none && none[0]) : strcmp(when, "always") == 0;
     return style;
 }
 

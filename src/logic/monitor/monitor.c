@@ -347,6 +347,30 @@ pt_mstate pt_monitor_start(struct pt_monitor *m)
     return start;
 }
 
+/* ---- between processes ---- */
+
+const void *pt_monitor_letter_text(const struct pt_monitor *m, pt_letter letter, size_t *ret_len)
+{
+    *ret_len = pt_strtab_len(&m->letters, letter);
+    return pt_strtab_text(&m->letters, letter);
+}
+
+pt_letter pt_monitor_letter_of_text(struct pt_monitor *m, const void *text, size_t len)
+{
+    return pt_strtab_intern(&m->letters, text, len);
+}
+
+const void *pt_monitor_state_text(const struct pt_monitor *m, pt_mstate state, size_t *ret_len)
+{
+    *ret_len = pt_strtab_len(&m->states, state);
+    return pt_strtab_text(&m->states, state);
+}
+
+pt_mstate pt_monitor_state_of_text(struct pt_monitor *m, const void *text, size_t len)
+{
+    return pt_strtab_intern(&m->states, text, len);
+}
+
 /* ---- steps ---- */
 
 static pt_mstate step_bits(struct pt_monitor *m, pt_mstate state, uint64_t bits)

@@ -83,6 +83,14 @@ uint64_t pt_monitor_open(const struct pt_monitor *monitor, pt_letter letter, uin
 /* After PT_MSTATE_ERROR: which atom has no value, and why, in one sentence. */
 void pt_monitor_error(struct pt_monitor *monitor, const struct pt_value *values, struct pt_err *err);
 size_t pt_monitor_bytes(const struct pt_monitor *monitor);
+/*
+ * For processes that share an exploration, not for modules: a letter and a monitor state as bytes that mean the same to
+ * every process with the same property, valid until the next one is made; and back.
+ */
+const void *pt_monitor_letter_text(const struct pt_monitor *monitor, pt_letter letter, size_t *ret_len);
+pt_letter pt_monitor_letter_of_text(struct pt_monitor *monitor, const void *text, size_t len);
+const void *pt_monitor_state_text(const struct pt_monitor *monitor, pt_mstate state, size_t *ret_len);
+pt_mstate pt_monitor_state_of_text(struct pt_monitor *monitor, const void *text, size_t len);
 
 /*
  * The truth of each distinct subformula in the last state of the run whose letters are given (the initial state first),
