@@ -11,9 +11,9 @@
 
 #include "cli/common/cores.h"
 #include "cli/common/diag.h"
-#include "cli/common/together.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
+#include "cli/common/together.h"
 #include "core/settings.h"
 #include "logic/monitor/monitor.h"
 #include "portent-monitor.h"
