@@ -14,72 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/ahead.h"
-#include "trace/binary_block.h"
-#include "trace/binary_index.h"
+#include "trace/binary_read_impl.h"
 #include "trace/oprule.h"
 
 const uint8_t pt_binary_magic[] = {0x89, 'P', 'T', 'T', 'R', 'A', 'C', '\n'};
 const uint8_t pt_block_magic[] = {'P', 'T', 'B', 'L'};
 const uint8_t pt_block_end_magic[] = {'P', 'T', 'E', 'N'};
-
-/* Ids of the file, plus 1, to ids of the names; slot 0 is PT_NONE. */
-struct id_map {
-    uint32_t *ids;
-    uint32_t len;
-    size_t cap;
-};
-
-/* What a tag's op allows. */
-struct op_rule {
-    uint8_t kinds; /* set of kinds of value */
-    uint8_t space; /* of the object; PT_SPACE_COUNT: none */
-    bool thread;   /* has one */
-    bool object, partial, ordered;
-    const uint32_t *ids; /* of its objects, as of the present block */
-};
-
-/* What the columns of a row with that tag must be, as of the present block: `thread` and `object` from `least` on, so
- * many; where the tag is none of a possible event, none. */
-struct tag_rule {
-    uint32_t least_thread, threads, least_object, objects;
-    uint64_t no_value; /* all bits: the value is 0 */
-};
-
-struct reader {
-    const char *label;
-    struct pt_names *names;
-    bool header_read;
-    bool seen_event;                     /* anything but init and clock */
-    bool ended;                          /* the end marker was read */
-    uint64_t records;                    /* events in the blocks before the present one */
-    struct pt_binary_block *block, *own; /* the present one; and that of who takes them by himself */
-    struct pt_block_taker taker;
-    struct pt_ahead *ahead; /* NULL: nobody works ahead */
-    struct pt_binary_block *pieces[PT_AHEAD_PIECES];
-    uint32_t row;                           /* next event of the present block */
-    size_t clock_at;                        /* its first clock entry */
-    struct pt_columns *columns;             /* the present block's */
-    struct id_map maps[PT_SPACE_COUNT + 1]; /* the last one knows "none" only */
-    struct op_rule rules[PT_TAG_OP_MASK + 1];
-    struct tag_rule tags[UINT8_MAX + 1];
-    bool apart[UINT8_MAX + 1]; /* by tag: its rows are checked one by one */
-    enum {
-        ROWS_ANY,
-        ROWS_GOOD,
-        ROWS_SHORT
-    } rows; /* of the present block: unchecked; all others obey their rules; and
-               none has a time, an order, bytes, a stack or a clock */
-    struct pt_clock_entry *clock;
-    size_t clock_cap;
-    struct pt_binary_index index;    /* where it was opened in the middle; no rows: it was not */
-    struct pt_binary_block *defines; /* a block that names are looked for in */
-    ZSTD_DCtx *defines_zstd;
-    const struct pt_input *input;
-};
-
-/* In an id map: the name is defined in a block that was not read. */
-#define NOT_READ (PT_NONE - 1)
 
 static void *open_binary(const struct pt_source *source)
 {
@@ -89,7 +29,7 @@ static void *open_binary(const struct pt_source *source)
         [PT_VALUE_MAY] = (2 << PT_VALUE_STRING) - 1,
         [PT_VALUE_TEXT] = 1 << PT_VALUE_STRING,
     };
-    struct reader *reader = pt_xcalloc(1, sizeof *reader);
+    struct pt_binary_reader *reader = pt_xcalloc(1, sizeof *reader);
     reader->label = source->label;
     reader->names = source->names;
     reader->block = reader->own = pt_binary_block_new();
@@ -97,16 +37,16 @@ static void *open_binary(const struct pt_source *source)
     reader->taker = (struct pt_block_taker){.label = source->label, .zstd = ZSTD_createDCtx()};
     assert(reader->taker.zstd); /* else out of memory */
     for (int i = 0; i <= PT_SPACE_COUNT; i++) {
-        struct id_map *map = &reader->maps[i];
+        struct pt_binary_ids *map = &reader->maps[i];
         PT_PUSH(map->ids, map->len, map->cap, PT_NONE);
     }
     for (int op = 0; op < PT_OP_COUNT; op++)
-        reader->rules[op] = (struct op_rule){.kinds = kinds[pt_op_value_rule(op)],
-                                             .space = (uint8_t)pt_op_space(op),
-                                             .thread = pt_op_has_thread(op),
-                                             .object = pt_op_has_object(op),
-                                             .partial = pt_op_may_be_partial(op),
-                                             .ordered = pt_op_may_be_ordered(op)};
+        reader->rules[op] = (struct pt_op_rule){.kinds = kinds[pt_op_value_rule(op)],
+                                                .space = (uint8_t)pt_op_space(op),
+                                                .thread = pt_op_has_thread(op),
+                                                .object = pt_op_has_object(op),
+                                                .partial = pt_op_may_be_partial(op),
+                                                .ordered = pt_op_may_be_ordered(op)};
     for (unsigned tag = 0; tag <= UINT8_MAX; tag++) {
         unsigned op = tag & PT_TAG_OP_MASK, kind = tag >> PT_TAG_OP_BITS;
         reader->apart[tag] = op >= PT_OP_COUNT || !pt_op_has_thread(op) || op == PT_OP_FENCE || kind == PT_VALUE_UINT ||
@@ -117,7 +57,7 @@ static void *open_binary(const struct pt_source *source)
 
 static void release(void *state)
 {
-    struct reader *reader = state;
+    struct pt_binary_reader *reader = state;
     for (int i = 0; i <= PT_SPACE_COUNT; i++)
         free(reader->maps[i].ids);
     pt_ahead_stop(reader->ahead);
@@ -133,7 +73,7 @@ static void release(void *state)
 }
 
 /* The end of the intact part. */
-static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *err)
+static enum pt_read torn(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu records: %s",
               (unsigned long long)reader->block->offset, (unsigned long long)reader->records, why);
@@ -141,20 +81,20 @@ static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *
 }
 
 /* A block that has the right checksum and the wrong contents. */
-static enum pt_read hostile(struct reader *reader, const char *why, struct pt_err *err)
+static enum pt_read hostile(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the block at byte %llu is malformed: %s",
               (unsigned long long)reader->block->offset, why);
     return PT_READ_ERROR;
 }
 
-static enum pt_read bad_event(struct reader *reader, const char *why, struct pt_err *err)
+static enum pt_read bad_event(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, reader->records + reader->row + 1, 0, "the event is malformed: %s", why);
     return PT_READ_ERROR;
 }
 
-static enum pt_read read_file_header(struct reader *reader, struct pt_input *input, struct pt_err *err)
+static enum pt_read read_file_header(struct pt_binary_reader *reader, struct pt_input *input, struct pt_err *err)
 {
     if (!pt_block_want(input, PT_BINARY_HEADER_LEN, reader->label, err))
         return PT_READ_ERROR;
@@ -171,140 +111,10 @@ static enum pt_read read_file_header(struct reader *reader, struct pt_input *inp
     return PT_READ_EVENT;
 }
 
-/* Defines the names at the head of a block's payload; `at`: as these of the file, otherwise as the next ones. */
-static const char *read_names(struct reader *reader, const struct pt_binary_block *block, uint32_t *at)
-{
-    const struct pt_block_header *header = &block->header;
-    const uint8_t *p = block->raw, *end = p + header->raw_len;
-    uint32_t count = pt_block_get32(p), len = pt_block_get32(p + 4);
-    p += PT_NAMES_HEADER_LEN;
-    if (len > (size_t)(end - p))
-        return "it is too short for its names";
-    if (header->stored_len != header->raw_len && len > (uint64_t)header->stored_len * PT_NAMES_RATIO)
-        return "its names are compressed beyond the limit";
-    end = p + len;
-    for (uint32_t i = 0; i < count; i++) {
-        if (end - p < PT_NAME_HEADER_LEN)
-            return "a name is cut off";
-        unsigned space = p[0];
-        size_t name_len = pt_block_get32(p + 1), bad_at;
-        p += PT_NAME_HEADER_LEN;
-        if (space >= PT_SPACE_COUNT || name_len > (size_t)(end - p) || name_len > PT_LINE_MAX)
-            return "a name has an impossible space or length";
-        const char *problem = pt_name_problem(space, (const char *)p, name_len, &bad_at);
-        if (problem)
-            return problem;
-        struct id_map *map = &reader->maps[space];
-        uint32_t id = pt_strtab_intern(&reader->names->space[space], (const char *)p, name_len);
-        if (!at)
-            PT_PUSH(map->ids, map->len, map->cap, id);
-        else if (at[space] + 1 < map->len)
-            map->ids[++at[space]] = id;
-        else
-            return "the index counts its names otherwise";
-        p += name_len;
-    }
-    return p != end ? "its names are longer than they say" : NULL;
-}
-
-/* --- a trace that was opened in the middle --- */
-
-/* All names that a block before the present one defines. NULL: they are known now. */
-static const char *read_definitions(struct reader *reader, uint32_t number)
-{
-    const struct pt_binary_index_row *row = &reader->index.rows[number];
-    struct pt_binary_block *block = reader->defines;
-    uint64_t len = row[1].offset - row->offset;
-    uint32_t at[PT_SPACE_COUNT];
-    if (len > PT_BLOCK_HEADER_LEN + PT_BLOCK_BYTES)
-        return "the index says that a block is too large";
-    uint8_t *bytes = pt_xmalloc(len);
-    bool good = pt_input_read_at(reader->input, row->offset, bytes, len);
-    if (good) {
-        struct pt_block_header *header = &block->header;
-        *header = pt_block_parse(bytes);
-        good = pt_block_is_plausible(bytes, header) && !header->is_end && header->raw_len <= PT_BLOCK_BYTES &&
-               header->raw_len >= PT_NAMES_HEADER_LEN && header->stored_len == len - PT_BLOCK_HEADER_LEN &&
-               pt_block_checksum(bytes, bytes + PT_BLOCK_HEADER_LEN, header->stored_len) == header->checksum &&
-               pt_block_unpack(reader->defines_zstd, header, bytes + PT_BLOCK_HEADER_LEN, block);
-    }
-    free(bytes);
-    if (!good)
-        return "a block before it, which defines names, is damaged";
-    memcpy(at, row->names, sizeof at);
-    const char *problem = read_names(reader, block, at);
-    if (problem)
-        return problem;
-    return memcmp(at, row[1].names, sizeof at) == 0 ? NULL : "the index counts names that a block does not define";
-}
-
-/* A name that an event has, by its number in the file plus 1. */
-static const char *need(struct reader *reader, unsigned space, uint64_t id)
-{
-    const struct id_map *map = &reader->maps[space];
-    if (id >= map->len || map->ids[id] != NOT_READ)
-        return NULL;
-    return read_definitions(reader, pt_binary_index_find_name(&reader->index, space, (uint32_t)id - 1));
-}
-
-/* All names of the present block's events. */
-static const char *need_all(struct reader *reader)
-{
-    const struct pt_columns *columns = reader->columns;
-    const char *problem = NULL;
-    for (uint32_t row = 0; row < columns->len && !problem; row++) {
-        unsigned op = columns->tag[row] & PT_TAG_OP_MASK, kind = columns->tag[row] >> PT_TAG_OP_BITS;
-        problem = need(reader, PT_SPACE_THREAD, columns->thread[row]);
-        if (!problem)
-            problem = need(reader, reader->rules[op].space, columns->object[row]);
-        if (!problem)
-            problem = need(reader, PT_SPACE_LOC, columns->loc[row]);
-        if (!problem && columns->any_stack)
-            problem = need(reader, PT_SPACE_STACK, columns->stack[row]);
-        if (!problem && kind == PT_VALUE_STRING)
-            problem = need(reader, PT_SPACE_STRING, (uint64_t)columns->value[row]);
-    }
-    for (size_t i = 0; columns->any_clock && i < columns->clock_total && !problem; i++)
-        problem = need(reader, PT_SPACE_THREAD, columns->clock_thread[i]);
-    return problem;
-}
-
-/* Before anything was read: the block with this event comes next. */
-static bool seek(struct pt_source *source, uint64_t event, uint64_t *ret_before)
-{
-    struct pt_file_source *file = (struct pt_file_source *)source;
-    struct reader *reader = file->state;
-    uint8_t head[PT_BINARY_HEADER_LEN];
-    struct pt_buf good;
-    if (reader->header_read || reader->index.rows || !pt_input_read_at(&file->input, 0, head, sizeof head))
-        return false;
-    pt_buf_init(&good);
-    pt_binary_header(&good);
-    bool mine = memcmp(head, good.text, sizeof head) == 0;
-    pt_buf_release(&good);
-    if (!mine || !pt_binary_index_load(&file->input, &reader->index))
-        return false;
-    const struct pt_binary_index_row *row = &reader->index.rows[pt_binary_index_find(&reader->index, event)];
-    if (!pt_input_seek(&file->input, row->offset)) {
-        pt_binary_index_release(&reader->index);
-        return false;
-    }
-    for (int space = 0; space < PT_SPACE_COUNT; space++)
-        for (uint32_t i = 0; i < row->names[space]; i++)
-            PT_PUSH(reader->maps[space].ids, reader->maps[space].len, reader->maps[space].cap, NOT_READ);
-    reader->defines = pt_binary_block_new();
-    reader->defines_zstd = ZSTD_createDCtx();
-    assert(reader->defines_zstd); /* else out of memory */
-    reader->header_read = true;
-    reader->input = reader->taker.input = &file->input;
-    reader->taker.records = *ret_before = row->before;
-    return true;
-}
-
 /* --- rows --- */
 
 /* The columns that few traces have: whether each row may have what it has there. */
-static bool check_more(const struct reader *reader)
+static bool check_more(const struct pt_binary_reader *reader)
 {
     const struct pt_columns *columns = reader->columns;
     uint32_t stacks = reader->maps[PT_SPACE_STACK].len;
@@ -322,34 +132,34 @@ static bool check_more(const struct reader *reader)
     return !bad;
 }
 
-static void settle_tags(struct reader *reader)
+static void settle_tags(struct pt_binary_reader *reader)
 {
     uint32_t threads = reader->maps[PT_SPACE_THREAD].len;
     for (int op = 0; op < PT_OP_COUNT; op++)
         reader->rules[op].ids = reader->maps[reader->rules[op].space].ids;
     for (unsigned tag = 0; tag <= UINT8_MAX; tag++) {
-        const struct op_rule *rule = &reader->rules[tag & PT_TAG_OP_MASK];
+        const struct pt_op_rule *rule = &reader->rules[tag & PT_TAG_OP_MASK];
         unsigned kind = tag >> PT_TAG_OP_BITS;
         uint32_t objects = rule->kinds ? reader->maps[rule->space].len : 0;
-        reader->tags[tag] = (struct tag_rule){.least_thread = rule->thread,
-                                              .threads = rule->thread ? threads - 1 : 1,
-                                              .least_object = rule->object,
-                                              .objects = rule->object ? objects - 1 : 1,
-                                              .no_value = kind == PT_VALUE_UNKNOWN ? UINT64_MAX : 0};
+        reader->tags[tag] = (struct pt_tag_rule){.least_thread = rule->thread,
+                                                 .threads = rule->thread ? threads - 1 : 1,
+                                                 .least_object = rule->object,
+                                                 .objects = rule->object ? objects - 1 : 1,
+                                                 .no_value = kind == PT_VALUE_UNKNOWN ? UINT64_MAX : 0};
         if (!(rule->kinds >> kind & 1))
             reader->tags[tag].threads = 0;
     }
 }
 
 /* Whether each row has the parts of its operation, and names that are defined. No branches: & and |, not && and ||. */
-static void check_rows(struct reader *reader)
+static void check_rows(struct pt_binary_reader *reader)
 {
     const struct pt_columns *columns = reader->columns;
     uint32_t locs = reader->maps[PT_SPACE_LOC].len - 1;
     uint64_t bad = 0;
     settle_tags(reader);
     for (uint32_t row = 0; row < columns->len; row++) {
-        const struct tag_rule *rule = &reader->tags[columns->tag[row]];
+        const struct pt_tag_rule *rule = &reader->tags[columns->tag[row]];
         bad |= (columns->thread[row] - rule->least_thread >= rule->threads) |
                (columns->object[row] - rule->least_object >= rule->objects) | (columns->loc[row] - 1 >= locs);
         bad |= (uint64_t)columns->value[row] & rule->no_value;
@@ -360,13 +170,13 @@ static void check_rows(struct reader *reader)
 }
 
 /* The present block, whose checksum is good: its names, and whether its rows can be believed. */
-static enum pt_read open_block(struct reader *reader, struct pt_err *err)
+static enum pt_read open_block(struct pt_binary_reader *reader, struct pt_err *err)
 {
-    const char *problem = read_names(reader, reader->block, NULL);
+    const char *problem = pt_binary_names(reader, reader->block, NULL);
     if (!problem && !reader->block->columns_good)
         problem = "its columns are inconsistent";
     if (!problem && reader->index.rows)
-        problem = need_all(reader);
+        problem = pt_binary_names_needed(reader);
     if (problem)
         return hostile(reader, problem, err);
     check_rows(reader);
@@ -376,7 +186,7 @@ static enum pt_read open_block(struct reader *reader, struct pt_err *err)
 }
 
 /* Of a file that is not at hand already another thread takes the blocks, from the second one on. */
-static void start_ahead(struct reader *reader, const struct pt_input *input)
+static void start_ahead(struct pt_binary_reader *reader, const struct pt_input *input)
 {
     struct stat st;
     if (reader->pieces[0] || !reader->own->header.events || input->fd < 0 || fstat(input->fd, &st) != 0 ||
@@ -387,7 +197,7 @@ static void start_ahead(struct reader *reader, const struct pt_input *input)
     reader->ahead = pt_ahead_start(pt_block_take, &reader->taker, (void **)reader->pieces);
 }
 
-static void next_block(struct reader *reader)
+static void next_block(struct pt_binary_reader *reader)
 {
     if (reader->ahead) {
         reader->block = pt_ahead_next(reader->ahead);
@@ -400,7 +210,7 @@ static void next_block(struct reader *reader)
 }
 
 /* The next block into the columns; PT_READ_END at the end marker. */
-static enum pt_read read_block(struct reader *reader, struct pt_input *input, struct pt_err *err)
+static enum pt_read read_block(struct pt_binary_reader *reader, struct pt_input *input, struct pt_err *err)
 {
     reader->row = 0;
     if (!reader->header_read) {
@@ -429,9 +239,9 @@ static enum pt_read read_block(struct reader *reader, struct pt_input *input, st
 }
 
 /* Values other than integers; false when the bits are no value of the kind. */
-static bool check_value(const struct reader *reader, struct pt_value *value)
+static bool check_value(const struct pt_binary_reader *reader, struct pt_value *value)
 {
-    const struct id_map *strings = &reader->maps[PT_SPACE_STRING];
+    const struct pt_binary_ids *strings = &reader->maps[PT_SPACE_STRING];
     switch (value->kind) {
     case PT_VALUE_UINT:
         return value->i < 0;
@@ -449,10 +259,10 @@ static bool check_value(const struct reader *reader, struct pt_value *value)
     }
 }
 
-static bool take_clock(struct reader *reader, uint32_t len, struct pt_event *event)
+static bool take_clock(struct pt_binary_reader *reader, uint32_t len, struct pt_event *event)
 {
     const struct pt_columns *columns = reader->columns;
-    const struct id_map *threads = &reader->maps[PT_SPACE_THREAD];
+    const struct pt_binary_ids *threads = &reader->maps[PT_SPACE_THREAD];
     PT_GROW(reader->clock, reader->clock_cap, len);
     for (uint32_t i = 0; i < len; i++) {
         uint32_t thread = columns->clock_thread[reader->clock_at + i];
@@ -467,7 +277,7 @@ static bool take_clock(struct reader *reader, uint32_t len, struct pt_event *eve
 }
 
 /* The bytes; false when they are none, or the operation has none. */
-static bool take_bytes(const struct reader *reader, struct pt_event *event)
+static bool take_bytes(const struct pt_binary_reader *reader, struct pt_event *event)
 {
     uint32_t bytes = reader->columns->any_bytes ? reader->columns->bytes[reader->row] : 0;
     event->from = (uint16_t)(bytes >> 16);
@@ -476,10 +286,10 @@ static bool take_bytes(const struct reader *reader, struct pt_event *event)
 }
 
 /* The order, the stack and the text of a stack; false when they are not what the operation may have. */
-static bool take_more(const struct reader *reader, struct pt_event *event)
+static bool take_more(const struct pt_binary_reader *reader, struct pt_event *event)
 {
     const struct pt_columns *columns = reader->columns;
-    const struct id_map *stacks = &reader->maps[PT_SPACE_STACK];
+    const struct pt_binary_ids *stacks = &reader->maps[PT_SPACE_STACK];
     uint32_t stack = columns->any_stack ? columns->stack[reader->row] : 0;
     size_t at;
     event->order = columns->any_order ? columns->order[reader->row] : PT_MEMORY_NONE;
@@ -493,14 +303,14 @@ static bool take_more(const struct reader *reader, struct pt_event *event)
 }
 
 /* The event of the present row. */
-static enum pt_read take_event(struct reader *reader, struct pt_event *event, struct pt_err *err)
+static enum pt_read take_event(struct pt_binary_reader *reader, struct pt_event *event, struct pt_err *err)
 {
     const struct pt_columns *columns = reader->columns;
     uint32_t row = reader->row;
     unsigned op = columns->tag[row] & PT_TAG_OP_MASK, kind = columns->tag[row] >> PT_TAG_OP_BITS;
-    const struct op_rule *rule = &reader->rules[op];
-    const struct id_map *threads = &reader->maps[PT_SPACE_THREAD], *objects = &reader->maps[rule->space],
-                        *locs = &reader->maps[PT_SPACE_LOC];
+    const struct pt_op_rule *rule = &reader->rules[op];
+    const struct pt_binary_ids *threads = &reader->maps[PT_SPACE_THREAD], *objects = &reader->maps[rule->space],
+                               *locs = &reader->maps[PT_SPACE_LOC];
     uint32_t thread = columns->thread[row], object = columns->object[row], loc = columns->loc[row];
     bool bad_ids = thread >= threads->len || object >= objects->len || loc >= locs->len;
     bool bad_parts = (thread != 0) != rule->thread || (object != 0) != (rule->space != PT_SPACE_COUNT) || loc == 0;
@@ -531,7 +341,7 @@ static enum pt_read take_event(struct reader *reader, struct pt_event *event, st
 }
 
 /* The same of a row that is known to obey its rules; `more`: some rows have a time, an order, bytes or a stack. */
-static inline void take_plain(const struct reader *reader, uint32_t row, struct pt_event *event, bool more)
+static inline void take_plain(const struct pt_binary_reader *reader, uint32_t row, struct pt_event *event, bool more)
 {
     const struct pt_columns *columns = reader->columns;
     unsigned op = columns->tag[row] & PT_TAG_OP_MASK;
@@ -554,7 +364,7 @@ static inline void take_plain(const struct reader *reader, uint32_t row, struct 
     };
 }
 
-static void next_plain(struct reader *reader, struct pt_event *event, bool more)
+static void next_plain(struct pt_binary_reader *reader, struct pt_event *event, bool more)
 {
     uint32_t row = reader->row++;
     take_plain(reader, row, event, more);
@@ -565,7 +375,7 @@ static void next_plain(struct reader *reader, struct pt_event *event, bool more)
 static __attribute__((noinline)) enum pt_read take_any(struct pt_file_source *file, struct pt_event *event,
                                                        struct pt_err *err)
 {
-    struct reader *reader = file->state;
+    struct pt_binary_reader *reader = file->state;
     if (reader->row == reader->columns->len) {
         enum pt_read got = read_block(reader, &file->input, err);
         if (got != PT_READ_EVENT)
@@ -580,7 +390,7 @@ static __attribute__((noinline)) enum pt_read take_any(struct pt_file_source *fi
 static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
     struct pt_file_source *file = (struct pt_file_source *)source;
-    struct reader *reader = file->state;
+    struct pt_binary_reader *reader = file->state;
     if (reader->rows != ROWS_SHORT || reader->row == reader->columns->len ||
         reader->apart[reader->columns->tag[reader->row]])
         return take_any(file, ret_event, err);
@@ -591,7 +401,7 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
 /* Rows of the present block that need no look by themselves. */
 static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
 {
-    struct reader *reader = ((struct pt_file_source *)source)->state;
+    struct pt_binary_reader *reader = ((struct pt_file_source *)source)->state;
     const uint8_t *tag = reader->columns->tag;
     uint32_t row = reader->row, left = reader->columns->len - row, end = row + (left < most ? left : most), count = 0;
     if (reader->rows == ROWS_ANY)
@@ -609,7 +419,7 @@ static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t
 
 static bool has_next(void *state, struct pt_input *input)
 {
-    const struct reader *reader = state;
+    const struct pt_binary_reader *reader = state;
     if (reader->row < reader->columns->len || reader->ahead || input->eof)
         return true;
     size_t skip = reader->header_read ? 0 : PT_BINARY_HEADER_LEN, left = pt_input_left(input);
@@ -631,7 +441,7 @@ const struct pt_format pt_format_binary = {
     .open = open_binary,
     .next = next,
     .some = some,
-    .seek = seek,
+    .seek = pt_binary_seek,
     .has_next = has_next,
     .release = release,
     .encoder = &pt_binary_encoder,
