@@ -58,6 +58,7 @@ enum pt_gate_kind {
 struct pt_gate_place {
     uint32_t line;
     uint32_t skip; /* so often the thread passes there before it is the entry. Written by the program */
+    uint32_t each; /* of a bare schedule: so often again before each further time, of locks taken at one place */
     char file[PT_GATE_FILE];
 };
 

@@ -157,6 +157,6 @@ struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *ou
     if (failure.kind != PT_EXPLORE_FAILS_NONE || !found)
         return failure;
     bool race = found >> PT_FOUND_RACE & 1;
-    return make(race ? PT_EXPLORE_FAILS_RACE : PT_EXPLORE_FAILS_LIFETIME, 0, who_runs(outcome),
-                outcome->result.found_keys[0]);
+    return make(race ? PT_EXPLORE_FAILS_RACE : PT_EXPLORE_FAILS_LIFETIME, 0, PT_EXPLORE_NO_SLOT,
+                outcome->result.found_keys[0]); /* whose it is, a recording says */
 }

@@ -107,6 +107,19 @@ static bool read_place(const char *loc, struct pt_gate_place *place)
     return place->line != 0;
 }
 
+/* Of a deadlock that is known by its places alone: so many of the locks that the thread has when it waits were taken at
+ * the place where it waits (`lock(a); lock(b);` on one line, or by one function). It passes there so often first. */
+static uint32_t count_locked_at(const struct pt_finding *finding, const struct pt_step *step)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < finding->side_count; i++) {
+        const struct pt_side *side = &finding->sides[i];
+        for (uint32_t k = 0; &side->step == step && side->locks && side->locked_at && side->locks[k]; k++)
+            count += strcmp(side->locked_at[k], step->loc) == 0;
+    }
+    return count;
+}
+
 /* Adds them, if each can be known: by its variable, or by its place. */
 static void add(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved,
                 const struct pt_step *const *steps, uint32_t count)
@@ -119,7 +132,10 @@ static void add(struct pt_schedule *s, const struct pt_finding *finding, const s
         bool named = kind <= PT_GATE_AT_WRITE && pt_schedule_object(step, resolved) != PT_GATE_ANY_OBJECT;
         if (!read_place(step->loc, &s->places[i]) && !named && kind != PT_GATE_AT_FREE)
             return;
-        s->places[i].skip = named || s->gate.bare ? 0 : count_passes(s, finding, step);
+        if (s->gate.bare && kind == PT_GATE_AT_LOCK)
+            s->places[i].skip = s->places[i].each = count_locked_at(finding, step);
+        else
+            s->places[i].skip = named || s->gate.bare ? 0 : count_passes(s, finding, step);
         s->steps[at + i] = step;
         s->entries[at + i] = (struct pt_gate_entry){.role = pt_schedule_add_role(s, step->thread),
                                                     .kind = !named                    ? kind

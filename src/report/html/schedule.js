@@ -74,7 +74,7 @@ function scheduleFinding(property, sources, program) {
   const element = el("article", { class: "finding" },
     el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, FAILURES[property.failure] || property.failure), el("span", { class: "chip violated" }, property.reproduced ? "reproduced" : "seen once"), ...suppressedChips(property)),
       el("p", { class: "lead" }, `${capital(property.what)}.`),
-      el("dl", { class: "facts" }, fact("run", property.run), fact("found by", property.found_by === "first" ? "the ordinary schedule" : property.found_by), fact("seed", property.seed), fact("switches", property.switches), fact("preemptions", property.preemptions), fact("steps", property.steps), fact("seen", property.count > 1 ? `${property.count} times` : "once"), fact("id", property.id))),
+      el("dl", { class: "facts" }, fact("run", property.run), fact("found by", property.found_by === "first" ? "the ordinary schedule" : property.found_by), fact("switches", property.switches), fact("preemptions", property.preemptions), fact("steps", property.steps), fact("seen", property.count > 1 ? `${property.count} times` : "once"), fact("id", property.id))),
     parts.element, property.output ? el("section", { class: "card" }, el("h2", null, "It printed last"), el("pre", { class: "mono printed" }, property.output)) : null,
     replay ? el("section", { class: "card" }, el("h2", null, "To see it again"), el("div", { class: "acts", style: { "margin-top": "12px" } }, el("div", { class: "act" }, el("span", null, "Run"), el("code", null, replay), copyButton(replay)))) : null);
   return { element, key: parts.key, draw: parts.draw };

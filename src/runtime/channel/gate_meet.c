@@ -190,6 +190,7 @@ bool pt_gate_meet(struct pt_thread *self, const struct gate_event *event)
     atomic_store_explicit(&slot->size, event->size, memory_order_relaxed);
     bool done = stand(self, slot, at) && (at + pt_gate->meets != pt_gate->count || await_others(slot, at));
     atomic_store_explicit(&slot->stands, 0, memory_order_relaxed);
+    place->skip = place->each;
     if (done && entry->kind == PT_GATE_AT_LOCK)
         pt_gate_mark_done(at); /* it will be waited for, and never taken */
     else if (done && placed)

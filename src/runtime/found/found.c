@@ -68,7 +68,8 @@ static void halt_for(const struct pt_found *found)
 bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
     if (pt_found_taker) {
-        pt_found_taker(found->check, found->key);
+        if (found->how == PT_FOUND_OBSERVED) /* what another order might do, other schedules show */
+            pt_found_taker(found->check, found->key);
         return true;
     }
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
