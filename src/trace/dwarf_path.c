@@ -443,7 +443,7 @@ static bool enter_single(struct follow *f)
     return found && enter(f, &member);
 }
 
-static bool is_atomic(Dwarf_Die *type)
+bool pt_dwarf_is_atomic(Dwarf_Die *type)
 {
     const char *name = dwarf_diename(type);
     return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
@@ -557,7 +557,7 @@ static enum pt_status finish(struct follow *f, struct pt_variable *ret_variable)
         return finish_array(f, ret_variable);
     for (unsigned depth = 0; f->has_type && pt_dwarf_is_class(&f->type); depth++) {
         struct follow before = *f;
-        if (depth > PT_TYPE_DEPTH || (depth == 0 && !is_atomic(&f->type)) || !enter_single(f))
+        if (depth > PT_TYPE_DEPTH || (depth == 0 && !pt_dwarf_is_atomic(&f->type)) || !enter_single(f))
             return members_error(&before, strlen(f->name), "is a structure; name a member of it");
     }
     if (!f->has_type || !scalar_class(f, &class) || dwarf_aggregate_size(&f->type, &size) != 0)

@@ -13,6 +13,7 @@ bool pt_dwarf_strip(const struct pt_dwarf_index *index, Dwarf_Die *type);
 /* Where a member or base class stands in its class. False for virtual bases: only the running program knows. */
 bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);
 bool pt_dwarf_is_data_member(Dwarf_Die *die);
-bool pt_dwarf_is_class(Dwarf_Die *type); /* a union too */
+bool pt_dwarf_is_class(Dwarf_Die *type);  /* a union too */
+bool pt_dwarf_is_atomic(Dwarf_Die *type); /* std::atomic<T>, std::atomic_flag */
 
 #endif

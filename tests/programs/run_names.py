@@ -163,7 +163,7 @@ property does at main: !(previously previously x == 7);
 # By argument: what the first race is on, and what disturbs the block; a struct or array: parts of it; "0x": an address; None: nothing does.
 THINGS = {"p": ("plain", "plain"), "e": ("elements[2]", "elements[2]"), "g": ("grid[2][3]", "grid[2][3]"), "h": ("hidden", "hidden"),
           "s": ("count_calls::calls", "count_calls::calls"), "t": ("tank.level", "tank.level"), "i": ("tank.in.n[1]", "tank.in.n[1]"),
-          "T": ("tanks[2].in.n[0]", "tanks[2].in.n[0]"), "n": ("0x", "0x"), "o": ("0x", "0x"), "B": ("bits.a", "bits.a"),
+          "T": ("tanks[2].in.n[0]", "tanks[2].in.n[0]"), "n": ("0x", "0x"), "o": ("0x", "0x"), "B": ("bits.a...", "bits.a..."),
           "U": ("both", "both"), "m": ("tank.f[1]", "tank"), "M": ("tank.in.n[2]", "tank"), "c": ("copy.level", "copy"),
           "r": ("tank.in.n[1]", "tank.in.n[1]"), "l": (None, "latch"), "L": (None, "latches[1]"), "N": (None, "0x"), "R": (None, "shared"),
           "C": (None, "conditions[2]"), "S": (None, "semaphores[1]"), "W": (None, "barriers[1]"), "x": ("x", "x"), "w": ("text[0]", "text"),

@@ -179,6 +179,24 @@ int main(void) {
     return 0;
 }
 """
+PARTS = r"""#include <pthread.h>
+static int n;
+static union { int i; char c; } u;
+static struct { unsigned x : 3, y : 5; } bits = {1, 2};
+static char text[8] = "abc";
+static void *work(void *unused)
+{
+    n = 8, u.i = 8, bits.y = 9, text[0] = 'd';
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"""
 NAMED = r"""
 #include <portent.h>
 #include <pthread.h>
@@ -355,6 +373,21 @@ def objects_that_the_program_names():
     done = run(PORTENT, "run", "--order", "values", "-s", "named.prop", "--", "./named")
     same("status of --order", done.returncode, 67)
     contains(done.stderr, "named what was not observed")
+
+
+@test
+def variables_that_a_recording_does_not_have_alone():
+    """A recording has a union, and bit-fields, as one variable: what a property says of a part is refused, not called settled."""
+    build("parts", PARTS)
+    for name, plain, wider in (("n", 66, 66), ("u.i", 66, 2), ("bits.y", 66, 2), ("bits.x", 0, 2), ("text", 0, 2)):
+        write("parts.prop", f"var v = {name};\nproperty p: always " + ("v != \"de\";\n" if name == "text" else "v < 7;\n"))
+        for command, status in (((), plain), (("--order", "auto"), wider), (("--order", "values"), wider), (("--record-all", "-o", "t.trace"), wider)):
+            done = run(PORTENT, "run", "-q", *command, "-s", "parts.prop", "--", "./parts")
+            same(f"{name}, {command}: {done.stderr}", done.returncode, status)
+        same(f"{name}, explore", run(PORTENT, "explore", "-q", "-n", "2", "-s", "parts.prop", "--", "./parts").returncode, 1 if wider == 66 else 2)
+    same("recording", run("./parts", options="record=parts.rec").returncode, 0)
+    write("parts.prop", "property p: always bits.x < 7;\n")
+    same("of a recording: unknown", run(PORTENT, "check", "-q", "-s", "parts.prop", "parts.rec").returncode, 3)
 
 
 @test

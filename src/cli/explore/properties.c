@@ -55,16 +55,6 @@ static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_er
     return PT_OK;
 }
 
-static enum pt_status check_names(const struct pt_explore_properties *p, struct pt_err *err)
-{
-    for (uint32_t i = 0; i < p->resolved.var_count; i++)
-        if (p->resolved.vars[i].link_count || (p->resolved.vars[i].type & 0xff) == PT_WATCH_SPAN)
-            return pt_err_set(err, PT_EINPUT,
-                              "'%s' goes through pointers, which recordings of controlled runs do not follow",
-                              p->resolved.vars[i].name);
-    return PT_OK;
-}
-
 enum pt_status pt_explore_properties_new(struct pt_analyse *analyse, const char *program,
                                          struct pt_explore_properties **ret_properties, struct pt_err *err)
 {
@@ -77,7 +67,7 @@ enum pt_status pt_explore_properties_new(struct pt_analyse *analyse, const char 
     if (status == PT_OK)
         status = pt_resolve(analyse, p->info, &p->resolved, err);
     if (status == PT_OK)
-        status = check_names(p, err);
+        status = pt_resolve_recorded(&p->resolved, p->info, "of controlled runs", err);
     if (status == PT_OK)
         *ret_properties = p;
     else

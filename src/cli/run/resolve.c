@@ -298,6 +298,51 @@ enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo 
     return PT_OK;
 }
 
+/* The name that recordings of everything have for it; NULL: for all of it they have none. */
+static const char *recorded_name(const struct pt_channel_var *var, struct pt_debuginfo *info)
+{
+    const char *name;
+    struct pt_variable part;
+    if (var->link_count || var->bit_size ||
+        !pt_debuginfo_at(info, var->module ? var->module : "", var->offset, false, &name, &part))
+        return NULL;
+    return part.offset == var->offset && part.size == var->size && part.type == var->type ? name : NULL;
+}
+
+/* `file.c:n` and `n` are one where recordings need no file to tell it from others (pt_debuginfo_at). */
+static bool is_called(const char *target, const char *name)
+{
+    size_t len = strlen(target), end = strlen(name);
+    return strcmp(target, name) == 0 || (len > end + 1 && target[len - end - 1] == ':' &&
+                                         target[len - end - 2] != ':' && strcmp(target + len - end, name) == 0);
+}
+
+enum pt_status pt_resolve_recorded(const struct pt_resolved *resolved, struct pt_debuginfo *info, const char *what,
+                                   struct pt_err *err)
+{
+    for (uint32_t i = 0; i < resolved->var_count; i++) {
+        const struct pt_channel_var *var = &resolved->vars[i];
+        const char *name = recorded_name(var, info);
+        if (name && is_called(var->name, name))
+            continue;
+        if (var->link_count)
+            (void)pt_err_set(err, PT_EINPUT,
+                             "'%s' goes through pointers, which recordings of everything (%s) do not follow", var->name,
+                             what);
+        else if (name)
+            (void)pt_err_set(err, PT_EINPUT, "'%s' goes by the name '%s' in recordings of everything (%s)", var->name,
+                             name, what);
+        else
+            (void)pt_err_set(
+                err, PT_EINPUT,
+                "recordings of everything (%s) have no variable that is '%s' alone: a union is one there, so are "
+                "neighbouring bit-fields, and a text in an array is several",
+                what, var->name);
+        return PT_EINPUT;
+    }
+    return PT_OK;
+}
+
 void pt_resolved_release(struct pt_resolved *resolved)
 {
     free(resolved->vars);

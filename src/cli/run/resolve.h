@@ -40,6 +40,11 @@ struct pt_resolved {
 enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo *info, struct pt_resolved *ret_resolved,
                           struct pt_err *err) PT_WARN_UNUSED;
 void pt_resolved_release(struct pt_resolved *resolved);
+/* Whether recordings of everything (`what` asks for them) have each variable under its name, by itself. Those that go
+ * through pointers have not: which memory a path means depends on the order of events; nor have members of unions,
+ * bit-fields and what is computed, such as sizes. PT_EINPUT otherwise: its values would be others', or none. */
+enum pt_status pt_resolve_recorded(const struct pt_resolved *resolved, struct pt_debuginfo *info, const char *what,
+                                   struct pt_err *err) PT_WARN_UNUSED;
 /* The parts of it in resolve_local.c. */
 enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
                               bool local, struct pt_err *err) PT_WARN_UNUSED;

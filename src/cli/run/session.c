@@ -59,26 +59,23 @@ static bool is_elf(const char *program)
     return true;
 }
 
-/* Which memory a path through pointers means depends on the order of events, and a recording of everything has that
- * memory under other names: in reorderings of it values would be an object's that the path does not lead to, or none at
- * all. Recordings of relevant events have clocks that know of it (runtime/shadow/path.c). */
-static enum pt_status refuse_paths(const struct pt_session *session, struct pt_err *err)
+/* In reorderings of a recording of everything values would be an object's that the name does not mean, or none at all.
+ * Recordings of relevant events have clocks that know of it (runtime/shadow/path.c). */
+static enum pt_status refuse_names(const struct pt_session *session, struct pt_err *err)
 {
     bool races = session->resolved.race_count && session->keep & PT_KEEP_MARKS;
+    bool whole = session->wider || session->keep & PT_KEEP_ALL;
     const char *what = session->wider                ? "--order"
                        : session->keep & PT_KEEP_ALL ? "--record-all"
                        : races                       ? "-o with a race_free property"
                                                      : NULL;
-    for (uint32_t i = 0; what && i < session->resolved.var_count; i++) {
-        if (!session->resolved.vars[i].link_count)
-            continue;
-        (void)pt_err_set(err, PT_EINPUT,
-                         "'%s' goes through pointers, which recordings of everything (%s) do not follow",
-                         session->resolved.vars[i].name, what);
-        pt_err_hint(err, "without it the pointers are followed, in the order 'access'");
-        return PT_EINPUT;
-    }
-    return PT_OK;
+    bool paths = false; /* those alone do not go by their names where races are recorded beside relevant events */
+    for (uint32_t i = 0; i < session->resolved.var_count; i++)
+        paths |= session->resolved.vars[i].link_count > 0;
+    if (!what || (!whole && !paths) || pt_resolve_recorded(&session->resolved, session->info, what, err) == PT_OK)
+        return PT_OK;
+    pt_err_hint(err, "without it the property is checked as it stands, in the order 'access'");
+    return PT_EINPUT;
 }
 
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
@@ -98,7 +95,7 @@ enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err
     if (status != PT_OK)
         return pt_resolve_needed(&session->analyse) ? status : PT_OK;
     status = pt_resolve(&session->analyse, session->info, &session->resolved, err);
-    return status == PT_OK ? refuse_paths(session, err) : status;
+    return status == PT_OK ? refuse_names(session, err) : status;
 }
 
 enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err)
