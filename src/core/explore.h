@@ -63,7 +63,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 4 };
+enum { PT_EXPLORE_VERSION = 5 };
 enum {
     PT_EXPLORE_THREADS = 256,
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
@@ -353,6 +353,7 @@ struct pt_explore_result {
     uint32_t timers;                     /* that are set, and not over yet */
     uint32_t times;                      /* enum pt_explore_time, or-ed: what went by the virtual clock */
     uint64_t clock;                      /* virtual time at the end */
+    uint32_t leaving;                    /* slot, plus 1, of a thread that libc is about to end; 0: none */
     uint32_t found;                      /* 1 << enum pt_found_check, or-ed: what the program's own checks found */
     uint32_t found_count;                /* how many different findings; the first have keys (core/finding_key.h) */
     uint64_t found_keys[PT_EXPLORE_FOUND_KEYS];

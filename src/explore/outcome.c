@@ -54,8 +54,11 @@ void pt_explore_outcome_copy(const struct pt_explore_outcome *o, struct pt_explo
     ret_copy->output = o->output ? pt_xstrdup(o->output) : NULL;
 }
 
+/* While libc ends a thread, the one that is next waits for that: what happens then is the first one's. */
 static uint32_t who_runs(const struct pt_explore_outcome *outcome)
 {
+    if (outcome->result.leaving && outcome->result.leaving <= outcome->thread_count)
+        return outcome->result.leaving - 1;
     for (uint32_t i = 0; i < outcome->thread_count; i++)
         if (outcome->threads[i].state == PT_EXPLORE_RUNS)
             return i;

@@ -563,6 +563,19 @@ def test_replay_children(bench):
 
 
 @test
+def test_lifetimes(bench):
+    """A use that could come after the free by the order of the run alone is no failure; one that comes is, and a crash is its thread's."""
+    answer = bench.explore(bench.program("counted"), "--lifetimes", "--strategy", "exhaustive", status=0)
+    expect(not failures(answer) and answer["explore"]["complete"], f"{answer}")
+    bench.explore(bench.program("counted"), "--races", "--strategy", "exhaustive", status=1)
+    twice = bench.program("counted", "-DTWICE")
+    found, = failures(bench.explore(twice, "--lifetimes", "--strategy", "exhaustive", status=1))
+    expect(found["failure"] == "lifetime" and found["reproduced"], f"{found}")
+    found, = failures(bench.explore(twice, "--no-checks", "--expect", "0", "--strategy", "exhaustive", status=1))
+    expect(found["failure"] == "signal" and " in use" in found["what"], f"{found}")
+
+
+@test
 def test_modern(bench):
     """C++20's threads, latches, barriers, semaphores and waits: right programs never fail, wrong ones are found and replayed."""
     program, schedule = bench.folder / "modern", bench.folder / "modern.schedule"

@@ -20,6 +20,8 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
 {
     if (replay_is_block(finding))
         return finding->witness_count < 3 ? "its events are not in the result" : NULL;
+    if (finding->played || strcmp(finding->kind, "schedule") == 0)
+        return "explore has seen it; 'portent replay' plays the schedule that 'explore -o FILE' writes";
     if (finding->how == PT_HOW_OBSERVED)
         return "it happened in the run itself, so there is nothing to confirm";
     if (finding->how != PT_HOW_PREDICTED)

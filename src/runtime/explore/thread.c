@@ -170,6 +170,7 @@ void pt_explore_end(void)
         return;
     }
     pt_run.leaving = pt_run.slots[slot].tid;
+    pt_run.result->leaving = slot + 1;
     pt_turn_decide();
     pt_turn_give();
 }

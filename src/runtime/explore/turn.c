@@ -333,6 +333,7 @@ void pt_turn_await(uint32_t slot)
     if (leaving) { /* until it has gone, what libc does at its end would be beside ours */
         pt_run.leaving = 0;
         pt_task_await_end(leaving);
+        pt_run.result->leaving = 0;
     }
 }
 
