@@ -4,6 +4,7 @@
  * with one function for results and some for traces; the output appears under its name only when it is whole. A trace
  * streams through, a result and the report are held in memory.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,7 +171,7 @@ static enum pt_status from_result(const struct request *request, const struct pt
     struct pt_loaded *loaded;
     if (!request->format->from_result)
         return not_made(request, "result", err);
-    if (request->at)
+    if (request->at && access(request->input, R_OK) == 0)
         return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "--at is for traces, and this is a result");
     enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
@@ -190,13 +191,17 @@ static enum pt_status read_trace(struct pt_source *source, uint64_t at, const st
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), pt_source_names(source));
     struct pt_event event;
     enum pt_status status = PT_OK;
+    bool any = false;
     enum pt_read read = at ? pt_source_seek(source, at, err) : PT_READ_EVENT;
     while (read == PT_READ_EVENT && (read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
         status = at ? PT_OK : pt_validator_check(validator, &event, err);
         if (status != PT_OK)
             break;
         report->event(state, &event);
+        any = true;
     }
+    if (read == PT_READ_END && at && !any)
+        status = pt_err_at(err, PT_EUSAGE, pt_source_label(source), 0, 0, "the trace ends before event %" PRIu64, at);
     if (read == PT_READ_TORN)
         pt_diag_warning(err);
     pt_validator_free(validator);
@@ -242,6 +247,14 @@ static enum pt_status from_trace(const struct request *request, const struct pt_
 static enum pt_status make(const struct request *request, const struct pt_report_context *context, struct pt_buf *buf,
                            struct pt_err *err)
 {
+    struct stat about;
+    if (strcmp(request->input, "-") == 0 && request->format->from_trace)
+        return from_trace(request, context, buf, err);
+    if (stat(request->input, &about) == 0 && S_ISFIFO(about.st_mode))
+        return pt_err_at(
+            err, PT_EUSAGE, request->input, 0, 0,
+            "a pipe is read but once, and what is in it has to be looked at first: give a file, or a trace "
+            "on standard input as '-'");
     bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
     if (pt_file_is_json(request->input) || (request->format->from_result && unreadable))
         return from_result(request, context, buf, err);

@@ -398,6 +398,8 @@ def stands_where_it_passed_before():
     done = run(PORTENT, "run", "--lifetimes", "--confirm", "-r", "once.json", "--", "./kinds", "again")
     same("exit status", done.returncode, FOUND)
     contains(done.stderr, "CONFIRMED 'lifetimes' (", "the use after free was observed in this run", "both threads stood")
+    done = run(PORTENT, "run", "--deadlocks", "--confirm", "-r", "once.json", "--", "./kinds", "line")
+    contains(done.stderr, "CONFIRMED 'deadlocks' (", "the cycle was closed")
 
 
 @test

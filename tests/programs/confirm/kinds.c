@@ -221,6 +221,31 @@ static void *lock_km(void *unused)
     return unused;
 }
 
+/* line: both locks of each thread are taken at one place. */
+static void take(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+}
+static void take_both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+    take(first);
+    take(second);
+    total++;
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+static void *take_mn(void *unused)
+{
+    take_both(&m, &n);
+    return unused;
+}
+static void *take_nm(void *unused)
+{
+    later();
+    take_both(&n, &m);
+    return unused;
+}
+
 static const struct way {
     const char *name;
     void *(*threads[3])(void *);
@@ -235,6 +260,7 @@ static const struct way {
     {"disturbed-locked", {pay_locked, pay_locked_between}},
     {"chain", {ask, answer_it}},
     {"again", {use_twice, free_used}},
+    {"line", {take_mn, take_nm}},
 };
 
 int main(int argc, char **argv)
