@@ -249,7 +249,7 @@ def record_all():
     same("lines with an order, or of a part of something with a name",
          {line for line in marked if line[1:] and not line[0].startswith(("r(0x", "w(0x"))},
          {("r(hits)", "m=seq_cst"), ("u(hits)", "m=seq_cst"), ("w(both)", "b=0-3"), ("w(both)", "b=4-7"),
-          *((f"{op}(accounts[{i}].open)", "b=0-0") for op in "rw" for i in (0, 1)),
+          *((f"{op}(accounts[{i}].open...)", "b=0-0") for op in "rw" for i in (0, 1)),
           *((f"sync({name})", f"m={order}") for name in ("start", "done") for order in ("release", "acquire"))})
 
 
