@@ -14,6 +14,19 @@ def arguments(cases, description=None):
     return parser.parse_args()
 
 
+def settle(number, seed, folder, wrong, most):
+    """Whether the case passed: then its folder is removed, and else it is named, with what is wrong, `most` lines of it."""
+    if not wrong:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+        return True
+    print(f"case {number} of seed {seed} failed, files in {folder}")
+    for complaint in wrong[:most]:
+        print(f"  {complaint}")
+    return False
+
+
 class Maker:
     """A random run that is a possible one; threads are switched between now and then."""
 

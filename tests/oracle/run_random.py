@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from oracle import check, formula, generate, ltl, trace  # noqa: E402
+from oracle import check, formula, generate, ltl, random_runs, trace  # noqa: E402
 
 VOLATILE = ("seconds", "peak_bytes")
 
@@ -208,16 +208,10 @@ def main():
             wrong = Runner(portent, folder).run(case, opts.jobs_check or number % 4 == 0)
         except subprocess.TimeoutExpired as late:
             wrong = [f"no answer after {late.timeout} s: {late.cmd}"]
-        if not wrong:
+        if random_runs.settle(number, seed, folder, wrong, 12):
             passed += 1
-            for path in folder.iterdir():
-                path.unlink()
-            folder.rmdir()
             continue
         failed += 1
-        print(f"case {number} of seed {seed} failed, files in {folder}")
-        for complaint in wrong[:12]:
-            print(f"  {complaint}")
         if failed >= 20:
             print("too many failures, stopping")
             break
