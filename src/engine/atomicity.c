@@ -376,6 +376,8 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
                             .object = event->object,
                             .loc = event->loc,
                             .op = event->op};
+    if (pt_event_is_tie(event))
+        return PT_OK;
     thread_at(b, at.thread);
     enum pt_status status = follow(b, event, &at, err);
     if (status != PT_OK)

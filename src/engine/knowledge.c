@@ -448,7 +448,7 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
     enum pt_status s = PT_OK;
     if (event->op == PT_OP_INIT)
         take_initial(k, event);
-    if (event->thread == PT_NONE || k->given_up)
+    if (event->thread == PT_NONE || pt_event_is_tie(event) || k->given_up)
         return PT_OK;
     if (!k->begun)
         begin(k);

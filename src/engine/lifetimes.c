@@ -14,8 +14,9 @@
  * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is
  * shown. In `values` those are added that need another order of locks (predict/slices.h), not all. That a pointer which
  * is read before the first store is null then is an assumption, unless the run has read another value or `init` gives
- * one. Not judged, and said to be unknown: what comes after events that are missing, traces of relevant events alone
- * (c=).
+ * one. Pointers of which some store is not in the trace, since a read returned what no store had put there (a
+ * library's), are not judged. Not judged, and said to be unknown: what comes after events that are missing, traces of
+ * relevant events alone (c=).
  *
  * Cost: one pass, a few bytes for each event; then the events are followed once, for `values` once more, and kept are
  * the uses of blocks until these are allocated again, of each region and place one, and all accesses of pointers.
@@ -190,6 +191,17 @@ static void note_read(struct lifetimes *l, const struct pt_event *event, uint32_
     }
 }
 
+/* What a read returns that no store has put there was stored by code that is not recorded. */
+static void follow_value(struct life_var *var, const struct pt_event *event)
+{
+    bool known = event->value.kind != PT_VALUE_UNKNOWN && !event->to;
+    if (event->op == PT_OP_READ && !known)
+        return;
+    if (event->op == PT_OP_READ && var->value.kind != PT_VALUE_UNKNOWN && !pt_value_same(var->value, event->value))
+        var->unseen = true;
+    var->value = known ? event->value : (struct pt_value){0};
+}
+
 static void on_access(struct lifetimes *l, const struct pt_event *event, uint32_t index)
 {
     enum life_value value = classify(event->value);
@@ -198,6 +210,7 @@ static void on_access(struct lifetimes *l, const struct pt_event *event, uint32_
         use_block(l, event->thread, block - 1);
     l->latest[event->thread].index = 0;
     struct life_var *var = var_at(l, event->object);
+    follow_value(var, event);
     set_value(l, index, value);
     if (event->op == PT_OP_READ && value == LIFE_NULL)
         *pt_map64_at(&l->null_reads, pt_lifetimes_place(l, event->loc, event->object)) = 1;
@@ -250,8 +263,11 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
 {
     struct lifetimes *l = check;
     bool looked_at;
-    if (event->op == PT_OP_INIT && !l->run.stopped)
-        var_at(l, event->object)->set = classify(event->value) != LIFE_NULL;
+    if (event->op == PT_OP_INIT && !l->run.stopped) {
+        struct life_var *var = var_at(l, event->object);
+        var->set = classify(event->value) != LIFE_NULL;
+        var->value = event->value;
+    }
     enum pt_status status = pt_full_run_event(&l->run, l->options.trace, event, &looked_at, err);
     if (!looked_at)
         return status;

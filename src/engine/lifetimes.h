@@ -20,7 +20,9 @@ struct life_var {
     uint32_t looked; /* how many blocks there were when it was looked for */
     bool pointer;    /* a read of it is dereferenced */
     bool written;
-    bool set; /* it is not null before it is written */
+    bool set;              /* it is not null before it is written */
+    bool unseen;           /* a read has returned what no store has put there: some stores are not in the trace */
+    struct pt_value value; /* that it has now */
 };
 
 /* A read that may turn out to be dereferenced. */

@@ -128,7 +128,7 @@ void pt_lifetimes_pointers(struct life_scan *s)
     for (int way = LIFE_WITHOUT; way <= (beyond ? LIFE_LAST : LIFE_WITHIN); way++)
         for (size_t i = 0; i < s->pointer_cap; i++) {
             const struct life_pointer *pointer = &s->pointers[i];
-            for (uint32_t k = 0; k < pointer->reads.count; k++)
+            for (uint32_t k = 0; k < pointer->reads.count && !s->l->vars[i].unseen; k++)
                 if (way == LIFE_WITHOUT)
                     try_least(s, pointer, &pointer->reads.events[k]);
                 else

@@ -251,7 +251,7 @@ static void on_fork(struct serializable *s, const struct pt_event *event)
 static uint32_t follow(struct serializable *s, const struct pt_event *event)
 {
     thread_at(s, event->thread);
-    enum pt_role role = pt_access_role(event->op);
+    enum pt_role role = pt_event_is_tie(event) ? PT_ROLE_NONE : pt_access_role(event->op);
     if (role == PT_ROLE_NONE && event->op != PT_OP_BEGIN && event->op != PT_OP_END)
         return 0;
     pt_log_add(&s->log, event, s->run.events);

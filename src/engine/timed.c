@@ -181,7 +181,7 @@ void pt_timed_event(struct pt_timed *t, const struct pt_event *event, uint32_t v
         t->finding->within.timed = true;
         judge(t, pt_within_advance(t->within, event->time));
     }
-    if (t->over || event->thread == PT_NONE)
+    if (t->over || event->thread == PT_NONE || pt_event_is_tie(event))
         return;
     t->last = *event;
     t->events++;

@@ -51,6 +51,16 @@ struct pt_event {
     uint32_t clock_len;
 };
 
+/* What the `sync` of a tie is called. */
+#define PT_TIE "unseen"
+
+/* No event of the program, but a remark about order (recording_unseen.c): what its thread does next may depend on what
+ * others did before their ties, by writes that are not in the trace. It synchronises nothing. */
+static inline bool pt_event_is_tie(const struct pt_event *event)
+{
+    return event->op == PT_OP_SYNC && event->order == PT_MEMORY_RELAXED;
+}
+
 /* An access of bytes [from, to) of a variable of so many. What b= cannot say is left out: then it touches all. */
 static inline void pt_event_set_bytes(struct pt_event *event, uint64_t from, uint64_t to, uint64_t size)
 {

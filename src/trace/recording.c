@@ -30,6 +30,7 @@ static void *open_recording(const struct pt_source *source)
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
     pt_pages_begin(&r->memory, sizeof(uint64_t));
+    rec_unseen_begin(&r->unseen);
     return r;
 }
 
@@ -50,6 +51,8 @@ static void release_recording(void *state)
     free(r->initials.items);
     rec_private_release(&r->private);
     pt_pages_release(&r->memory);
+    rec_unseen_release(&r->unseen);
+    rec_ties_release(&r->ties);
     pt_map64_release(&r->log_of);
     free(r->logs);
     free(r->heap);
@@ -280,14 +283,19 @@ static bool take_first(struct recording *r, struct pt_event *ret_event)
     return false;
 }
 
-/* The event on top goes to nobody. */
-static bool is_passed_over(struct recording *r, const struct rec_log *log)
+/* Nothing is known of the event on top, or of what comes before it. */
+static bool is_lost(const struct recording *r, const struct rec_log *log)
 {
-    return !log->open || (r->lost && log->event.stamp <= r->until) ||
-           (r->private.found && rec_private_is(&r->private, &log->event));
+    return !log->open || (r->lost && log->event.stamp <= r->until);
 }
 
-/* The value of a granule that an event gives, or takes. Of memory whose accesses are left out, all are from here on. */
+/* Nobody needs the event on top. Memory that others have written, unseen, is nobody's own. */
+static bool is_left_out(struct recording *r, const struct rec_log *log, enum rec_tie tie)
+{
+    return !tie && r->private.found && rec_private_is(&r->private, &log->event);
+}
+
+/* The value of a granule that an event gives, or takes. */
 static void remember(struct recording *r, struct rec_event *event)
 {
     uint64_t *values = pt_pages_at(&r->memory, event->address >> PT_PAGE_BITS, event->memory == REC_GIVES);
@@ -300,18 +308,34 @@ static void remember(struct recording *r, struct rec_event *event)
         r->dropped = true; /* no recorder has written that */
 }
 
+/* Completes the event on top, and says what its order is. */
+static enum rec_tie look_at(struct recording *r, struct rec_event *event)
+{
+    if (event->memory)
+        remember(r, event);
+    return rec_unseen_event(&r->unseen, event, r->heap[0]);
+}
+
 /* Puts the event on top into the batch. */
-static void put_event(struct recording *r, struct rec_batch *batch, const struct rec_log *log)
+static void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log, enum rec_tie tie)
 {
     struct rec_merged *item = &batch->items[batch->count++];
-    *item = (struct rec_merged){log->event, r->heap[0], log->piece};
-    if (item->event.memory)
-        remember(r, &item->event);
+    *item = (struct rec_merged){log->event, r->heap[0], log->piece, tie};
     if (item->event.raw) {
         memcpy(batch->raw + batch->raw_used, item->event.raw, item->event.size);
         item->event.raw = batch->raw + batch->raw_used;
         batch->raw_used += item->event.size;
     }
+}
+
+static void take_event(struct recording *r, struct rec_batch *batch, struct rec_log *log)
+{
+    enum rec_tie tie = look_at(r, &log->event);
+    if (is_left_out(r, log, tie))
+        return;
+    if (r->notes)
+        rec_private_note(&r->private, &log->event, r->heap[0]);
+    put_event(r, batch, log, tie);
 }
 
 /* Fills a batch with the next events in the merged order, as far as they are known; false: it has all there are. */
@@ -329,11 +353,8 @@ static bool fill_batch(void *context, void *piece)
             if (!r->whole || log->open || log->event.stamp > r->damaged_from)
                 return false;
         }
-        if (!is_passed_over(r, log)) {
-            if (r->notes)
-                rec_private_note(&r->private, &log->event, r->heap[0]);
-            put_event(r, batch, log);
-        }
+        if (!is_lost(r, log))
+            take_event(r, batch, log);
         advance(r);
     }
     return true;
@@ -370,17 +391,29 @@ static inline void look_forward(const struct recording *r, const struct rec_batc
     }
 }
 
+/* Makes what follows from the next of the batch; true: *ret_event, which may be a tie before it. */
+static bool make_event(struct recording *r, struct pt_event *ret_event)
+{
+    const struct rec_merged *item = &r->batch->items[r->batch->next++];
+    const struct pt_channel_reader *d = r->decoder;
+    bool made = rec_make(&r->maker, item, r->logs[item->log].thread, ret_event, &r->bad);
+    uint32_t name = r->maker.logs[item->log].name;
+    if (!item->tie || !name)
+        return made;
+    rec_ties_make(&r->ties, d->names, name - 1, item->tie, made ? ret_event : NULL);
+    return rec_ties_take(&r->ties, ret_event);
+}
+
 /* The next event in the merged order; false: there is none, or none yet. */
 static bool next_event(struct recording *r, struct pt_event *ret_event)
 {
-    if (take_queued(r, ret_event) || take_first(r, ret_event))
+    if (rec_ties_take(&r->ties, ret_event) || take_queued(r, ret_event) || take_first(r, ret_event))
         return true;
     for (;;) {
         if ((!r->batch || r->batch->next == r->batch->count) && !next_batch(r))
             return false;
         look_forward(r, r->batch);
-        const struct rec_merged *item = &r->batch->items[r->batch->next++];
-        if (rec_make(&r->maker, item, r->logs[item->log].thread, ret_event, &r->bad) || take_queued(r, ret_event))
+        if (make_event(r, ret_event) || take_queued(r, ret_event))
             return true;
     }
 }
@@ -392,13 +425,16 @@ static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t
     struct rec_batch *batch = r->batch;
     const struct pt_channel_reader *d = r->decoder;
     uint32_t count = 0;
-    if (!batch || d->queue_count || d->init_next < d->init_count || (r->lost && !r->lost_said))
+    if (!batch || d->queue_count || d->init_next < d->init_count || (r->lost && !r->lost_said) || r->ties.holds ||
+        r->ties.next < r->ties.count)
         return 0;
-    while (count < most && batch->next < batch->count && !d->queue_count) {
+    while (count < most && batch->next < batch->count && !batch->items[batch->next].tie && !d->queue_count) {
         look_forward(r, batch);
         const struct rec_merged *item = &batch->items[batch->next++];
-        if (rec_make(&r->maker, item, r->logs[item->log].thread, &events[count], &r->bad))
+        if (rec_make(&r->maker, item, r->logs[item->log].thread, &events[count], &r->bad)) {
+            rec_ties_note(&r->ties, &events[count]);
             events[count++].line = ++r->records;
+        }
     }
     return count;
 }
@@ -434,6 +470,8 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
         if (!take_more(r, file))
             return PT_READ_WAIT;
     }
+    if (!pt_event_is_tie(ret_event))
+        rec_ties_note(&r->ties, ret_event);
     ret_event->line = ++r->records;
     return PT_READ_EVENT;
 }

@@ -1,6 +1,7 @@
 /* The inside of the reader of recordings: recording.c is the source, recording_file.c takes the file to pieces,
  * recording_log.c decodes the logs of threads, recording_event.c makes events of a trace of them, recording_private.c
- * finds those that can be left out, recording_initial.c has the initial values of variables. */
+ * finds those that can be left out, recording_unseen.c what nobody recorded has written, recording_ties.c says so in
+ * the trace, recording_initial.c has the initial values of variables. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
@@ -9,6 +10,7 @@
 #include "core/recording.h"
 #include "trace/ahead.h"
 #include "trace/cells.h"
+#include "trace/event.h"
 #include "trace/format.h"
 #include "trace/pages.h"
 
@@ -43,6 +45,9 @@ struct rec_event {
     const uint8_t *raw; /* NULL: it has none */
 };
 
+/* Whether ties come before an event (recording_unseen.c): none, one of its thread, or of all threads. */
+enum rec_tie { REC_TIE_NONE, REC_TIE_SELF, REC_TIE_ALL };
+
 /* Events in the order of the run, some at a time. */
 enum { REC_BATCH = 1 << 10 };
 struct rec_batch {
@@ -50,6 +55,7 @@ struct rec_batch {
     struct rec_merged {
         struct rec_event event;
         uint32_t log, piece;
+        enum rec_tie tie;
     } items[REC_BATCH];
     uint32_t raw_used;
     uint8_t raw[REC_BATCH * 16 + PT_REC_RAW_MOST]; /* what `raw` of the events points to */
@@ -151,6 +157,40 @@ bool rec_private_is(struct rec_private *found, const struct rec_event *event);
 void rec_private_clear(struct rec_private *found);
 void rec_private_release(struct rec_private *found);
 
+/* Writes that are not in the recording (recording_unseen.c). */
+struct rec_unseen {
+    struct pt_pages images;
+    uint32_t count; /* reads so far that have seen one */
+    uint32_t *tied; /* by log: the latest of them that its events need */
+    size_t tied_cap;
+};
+void rec_unseen_begin(struct rec_unseen *unseen);
+void rec_unseen_release(struct rec_unseen *unseen);
+/* The next event in the order of the run, of a log. */
+enum rec_tie rec_unseen_event(struct rec_unseen *unseen, const struct rec_event *event, uint32_t log);
+
+/* The ties in the trace, and the event that they come before (recording_ties.c). */
+struct rec_ties {
+    struct rec_tie_thread {
+        bool acts; /* since its last tie */
+        bool joined;
+    } * threads; /* by name */
+    size_t thread_cap;
+    struct pt_event *queue, held;
+    uint32_t next, count;
+    size_t cap;
+    bool holds; /* there is an event that comes after those of the queue */
+};
+void rec_ties_release(struct rec_ties *ties);
+/* An event is given. */
+void rec_ties_note(struct rec_ties *ties, const struct pt_event *event);
+/* Makes the ties for an event of that thread. `held`: the event, which is given after them; NULL: somebody else does.
+ */
+void rec_ties_make(struct rec_ties *ties, struct pt_names *names, uint32_t thread, enum rec_tie tie,
+                   const struct pt_event *held);
+/* The next of these; false: there is none. */
+bool rec_ties_take(struct rec_ties *ties, struct pt_event *ret_event);
+
 /* What granules of static memory had in them before they were first accessed. */
 struct rec_initials {
     struct rec_initial {
@@ -183,6 +223,8 @@ struct recording {
     uint64_t records;
     struct rec_initials initials;
     struct rec_private private;
+    struct rec_unseen unseen;
+    struct rec_ties ties;
     struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
     bool notes;             /* private is told of each event that is given */
     const uint8_t *file;    /* its bytes */
