@@ -263,6 +263,18 @@ static void put_others(const struct pt_finding *finding, const struct pt_style *
     }
 }
 
+/* What is to be said beside it, so that no more is claimed than is known; NULL: nothing. */
+static const char *reserve_of(const struct pt_finding *finding)
+{
+    if (!pt_check_is_of(finding, "lifetime") || !finding->note)
+        return NULL;
+    bool looks =
+        strcmp(finding->note, "null dereference") == 0 || strcmp(finding->note, "use before initialisation") == 0;
+    return looks ? "The pointer can be null where it was read. Whether the program looks at it before it uses it "
+                   "is not known: if it does, nothing is wrong."
+                 : NULL;
+}
+
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     if (finding->played && strcmp(finding->kind, "schedule") == 0) {
@@ -279,6 +291,10 @@ void pt_check_violated(const struct pt_finding *finding, const struct pt_style *
             put_cycle(finding, style, buf);
         else
             put_accesses(finding, style, buf);
+    }
+    if (reserve_of(finding)) {
+        pt_words_paragraph(buf, style, 2, 2, "%s", reserve_of(finding));
+        pt_buf_puts(buf, "\n");
     }
     if (finding->untold)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more are not listed.", finding->untold);
@@ -369,6 +385,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     pt_json_string(json, "order", finding->order ? finding->order : "access");
     if (finding->note)
         pt_json_string(json, "note", finding->note);
+    if (reserve_of(finding))
+        pt_json_string(json, "reserve", reserve_of(finding));
     pt_json_string(json, "object", finding->object);
     pt_json_uint(json, "count", finding->count);
     if (pt_check_is_of(finding, "deadlock"))

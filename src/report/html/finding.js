@@ -52,6 +52,7 @@ function findingHead(property, model) {
       ...suppressedChips(property),
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
     el("p", { class: "lead" }, sentence(property, model)),
+    property.reserve && el("p", { class: "note" }, property.reserve),
     property.confirmed && el("p", { class: "note" }, "Confirmed: another run of the program was made to take this order, and broke it."),
     property.confirmed !== undefined && property.program_end && (property.confirmed || property.program_failed) && el("p", { class: "note" }, ownCheck(property)),
     property.confirmed === false && el("p", { class: "note" }, `Not reproduced by another run of the program${property.not_reproduced ? `: ${property.not_reproduced}` : ""}.`),
