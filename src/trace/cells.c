@@ -154,9 +154,12 @@ struct visit {
     void *context;
 };
 
-static void visit_cell(struct pt_cells *c, const struct visit *visit, uint32_t cell)
+/* A cell that a granule has: visited in the first that it lies in. */
+static void visit_cell(struct pt_cells *c, const struct visit *visit, uint64_t granule, uint32_t cell)
 {
-    if (c->items[cell].low < visit->high && c->items[cell].low + c->items[cell].size > visit->low)
+    const struct pt_cell *found = &c->items[cell];
+    uint64_t first = found->low > visit->low ? found->low : visit->low;
+    if (first >> 3 == granule && found->low < visit->high && found->low + found->size > visit->low)
         visit->cell(visit->context, cell);
 }
 
@@ -194,10 +197,10 @@ static void visit_page(struct pt_cells *c, uint64_t page, const struct visit *vi
         uint32_t cells[8];
         unsigned count = list_vars(c, at, cells);
         for (unsigned i = 0; i < count; i++)
-            visit_cell(c, visit, cells[i]);
+            visit_cell(c, visit, granule, cells[i]);
         for (uint32_t link = at->others; link;) {
             struct pt_cell_link other = c->links[link - 1];
-            visit_cell(c, visit, other.cell);
+            visit_cell(c, visit, granule, other.cell);
             link = other.next;
         }
     }

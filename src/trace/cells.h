@@ -39,8 +39,8 @@ uint32_t pt_cells_add(struct pt_cells *cells, struct pt_cell cell);
 void pt_cells_drop(struct pt_cells *cells, uint32_t cell);
 /* The cell of an object; PT_NONE: there is none. */
 uint32_t pt_cells_object(struct pt_cells *cells, uint64_t address, enum pt_space space);
-/* Calls for all cells of which something lies in [low, high), which may drop them: by granules, and in one those with
- * the latest names first. One of several granules may come once for each. */
+/* Calls for all cells of which something lies in [low, high), which may drop them, once for each: by granules, and in
+ * one those with the latest names first. */
 void pt_cells_visit(struct pt_cells *cells, uint64_t low, uint64_t high, void (*visit)(void *context, uint32_t cell),
                     void *context);
 

@@ -300,7 +300,6 @@ uint32_t pt_places_begin_block(struct pt_places *p, uint64_t low, uint64_t size)
 struct ending {
     struct pt_places *places;
     uint64_t low, high;
-    uint32_t last; /* cell that was met */
     void (*ends)(void *context, uint32_t name);
     void *context;
 };
@@ -315,17 +314,15 @@ static void end_variable(void *context, uint32_t cell)
     struct ending *ending = context;
     struct pt_places *p = ending->places;
     struct pt_cell found = p->cells.items[cell];
-    if (found.space != PT_SPACE_VAR || cell == ending->last ||
-        is_inside(pt_blocks_first(&p->blocks, found.low, found.low + 1), ending))
+    if (found.space != PT_SPACE_VAR || is_inside(pt_blocks_first(&p->blocks, found.low, found.low + 1), ending))
         return;
-    ending->last = cell;
     ending->ends(ending->context, intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, found.name)));
 }
 
 void pt_places_end(struct pt_places *p, uint64_t low, uint64_t high, void (*ends)(void *context, uint32_t name),
                    void *context)
 {
-    struct ending ending = {p, low, high, PT_NONE, ends, context};
+    struct ending ending = {p, low, high, ends, context};
     const struct pt_block *block = pt_blocks_first(&p->blocks, low, high);
     for (; block; block = pt_blocks_first(&p->blocks, block->low + block->size, high))
         if (is_inside(block, &ending))
