@@ -192,6 +192,9 @@ LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
 
+/* containers.c: puts definitions of what the module calls of libstdc++'s lists and trees into it. First of all. */
+enum pt_status pt_link_containers(LLVMContextRef context, LLVMModuleRef module, struct pt_err *err) PT_WARN_UNUSED;
+
 /* functions.c: makes calls and returns of functions events, before anything is optimised; is it a record of theirs? */
 void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_outs);
 bool pt_is_function_record(LLVMValueRef global);

@@ -533,9 +533,12 @@ enum pt_status pt_rewrite_module(LLVMModuleRef module, const struct pt_orders *h
     struct pt_module m;
     struct pt_err heard = {0};
     LLVMContextSetDiagnosticHandler(context, hear, &heard);
-    module_init(&m, context, module);
-    enum pt_status status = rewrite_chosen(&m, how, err);
-    module_release(&m);
+    enum pt_status status = pt_link_containers(context, module, err);
+    if (status == PT_OK) {
+        module_init(&m, context, module);
+        status = rewrite_chosen(&m, how, err);
+        module_release(&m);
+    }
     LLVMContextSetDiagnosticHandler(context, NULL, NULL);
     if (status == PT_OK && heard.message[0])
         status = pt_err_set(err, PT_EINPUT, "%.400s", heard.message);

@@ -160,6 +160,27 @@ void calls(void) { other(); other(); }
 
 
 @test
+def lists_and_trees_of_the_library_are_the_programs():
+    """Their links change in functions that libstdc++ has out of line. Ours take their place, and leave the same lists and trees."""
+    ok(CLANG, "--driver-mode=g++", "-std=c++17", "-O2", source("containers.cpp"), "-o", "plain")
+    wanted = ok("./plain")
+    for flags in (["-O0"], ["-O2"], ["-O1", "-static"], ["-O2", "-flto"]):
+        ok(PORTENT, "c++", "-std=c++17", *flags, source("containers.cpp"), "-o", "prog")
+        check(ok("./prog") == wanted, f"lists or trees differ with {flags}")
+    ok(PORTENT, "c++", "-std=c++17", "-O1", "-S", "-emit-llvm", source("containers.cpp"), "-o", "prog.ll")
+    with open("prog.ll", encoding="utf-8") as file:
+        text = file.read()
+    for name in ("_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_"):
+        check(re.search(rf"define linkonce_odr hidden .*@{name}\(", text), f"{name} is not the program's")
+    check("declare void @_ZNSt8__detail15_List_node_base" not in text, "links of lists are not the program's")
+    with open("none.cpp", "w", encoding="ascii") as file:
+        file.write("#include <map>\nint main() { return std::map<int, int>().size(); }\n")
+    ok(PORTENT, "c++", "-O0", "-S", "-emit-llvm", "none.cpp", "-o", "none.ll")
+    with open("none.ll", encoding="utf-8") as file:
+        check("_Rb_tree_insert_and_rebalance" not in file.read(), "what is not called is there")
+
+
+@test
 def a_program_runs_twins_where_nothing_is_asked_for():
     """By the runtime's own word for it (src/core/plain.h)."""
     with open("asked.c", "w", encoding="utf-8") as file:
