@@ -115,19 +115,34 @@ void pt_memory_written(const void *memory, size_t size)
 
 #ifdef PT_RT_STATIC
 #define HAVE_FREE true
+void __real_free(void *memory);
+void *__real_realloc(void *memory, size_t size);
+
+static void free_now(void *memory)
+{
+    __real_free(memory);
+}
 #else
-/* dlsym may free something on its way to the real free: that little is lost. */
-static bool have_free(void)
+/* The only place that looks for it: dlsym may free something on its way, the text of an error before, and would look
+ * for it again and again. That little is lost. NULL: that is what happens now. */
+static void (*find_free(void))(void *)
 {
     static __thread bool looking __attribute__((tls_model("initial-exec")));
     if (looking)
-        return false;
+        return NULL;
     looking = true;
-    bool found = PT_REAL(free) != NULL; /* cppcheck-suppress internalAstError; it does not see through the macro */
+    void (*found)(void *) = PT_REAL(free); /* cppcheck-suppress internalAstError; it does not see through the macro */
     looking = false;
     return found;
 }
-#define HAVE_FREE have_free()
+
+static void free_now(void *memory)
+{
+    void (*found)(void *) = find_free();
+    if (found)
+        found(memory);
+}
+#define HAVE_FREE (find_free() != NULL)
 #endif
 
 void __portent_allocated(const void *memory, size_t size, const struct pt_site *site)
@@ -148,11 +163,6 @@ void __portent_allocated(const void *memory, size_t size, const struct pt_site *
 }
 
 /* ---- while lifetimes are looked at ---- */
-
-#ifdef PT_RT_STATIC
-void __real_free(void *memory);
-void *__real_realloc(void *memory, size_t size);
-#endif
 
 static enum pt_life_free look_at(struct pt_thread *self, const void *memory)
 {
@@ -175,7 +185,7 @@ static bool retire(struct pt_thread *self, void *memory, size_t size, bool keep)
     }
     bool any = forget(memory, size, keep, small && kept == PT_LIFE_KEPT);
     if (kept == PT_LIFE_NOT_KEPT)
-        PT_REAL(free)(memory);
+        free_now(memory);
     return any;
 }
 
@@ -189,7 +199,7 @@ static void make_room(struct pt_thread *self, size_t size)
         pt_thread_leave(self);
         if (!oldest)
             return;
-        PT_REAL(free)((void *)oldest);
+        free_now((void *)oldest);
     }
 }
 
@@ -212,7 +222,7 @@ static void end_life(struct pt_thread *self, void *memory)
         return;
     }
     pt_race_freed((uintptr_t)memory);
-    PT_REAL(free)(memory);
+    free_now(memory);
 }
 
 PT_WRAP(void, free, (void *memory))
@@ -236,8 +246,7 @@ PT_WRAP(void, free, (void *memory))
         memory = end_block(memory, size);
     else if (self && self->shadow.race)
         pt_race_freed((uintptr_t)memory);
-    if (HAVE_FREE)
-        PT_REAL(free)(memory);
+    free_now(memory);
 }
 
 static void *moved(void *from, size_t old, void *to, bool known)
