@@ -139,8 +139,30 @@ static enum rec_tie on_part(struct rec_unseen *u, const struct part *part, enum 
     return tie;
 }
 
+/* Most accesses lie in one granule, near which nobody else has been or everybody, and a read has the value that is
+ * known: nothing changes but that value. */
+static bool is_usual(struct rec_unseen *u, const struct rec_event *event, enum pt_op op, uint32_t log)
+{
+    unsigned from = event->address % GRANULE;
+    if (event->raw || event->size > GRANULE - from)
+        return false;
+    struct image *page = pt_pages_at(&u->images, event->address >> PT_PAGE_BITS, true);
+    uint64_t index = event->address / GRANULE % PT_PAGE_GRANULES;
+    struct image *image = &page[index];
+    uint16_t owner = page[index / LINE * LINE].owner;
+    uint64_t mask = UINT64_MAX >> (64 - 8 * event->size) << 8 * from, bits = event->value << 8 * from & mask;
+    unsigned bytes = (0xffu >> (GRANULE - event->size)) << from;
+    if ((owner != SHARED && owner != log + 1) || image->tie || (image->known & bytes) != bytes)
+        return false;
+    if (op != PT_OP_READ)
+        image->value = (image->value & ~mask) | bits;
+    return op != PT_OP_READ || (image->value & mask) == bits;
+}
+
 static enum rec_tie on_access(struct rec_unseen *u, const struct rec_event *event, enum pt_op op, uint32_t log)
 {
+    if (is_usual(u, event, op, log))
+        return REC_TIE_NONE;
     enum rec_tie tie = REC_TIE_NONE;
     uint64_t end = event->address + event->size;
     for (uint64_t at = event->address & ~UINT64_C(7); at < end; at += GRANULE) {
