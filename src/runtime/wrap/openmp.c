@@ -1,7 +1,8 @@
 /*
  * OpenMP: libgomp (gcc) and libomp (clang) wait on futexes of their own, so parallel regions, barriers, critical
- * and ordered sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered:
- * the order between a task's creation and its run is known only where it shows in memory.
+ * and ordered sections and locks are recorded here. Their threads come through pthread_create. Tasks of libomp are in
+ * openmp_tasks.c; those of libgomp are not covered: the order between a task's creation and its run is known only where
+ * it shows in memory.
  *
  * Guarantee: what a team did before a barrier, or the master before a region, comes before what follows it. Cost: four
  * more accesses for each region and member.
@@ -13,6 +14,7 @@
 #include "runtime/shadow/slow.h"
 #include "runtime/thread/call.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/openmp.h"
 
 typedef void kmpc_body(int32_t *global, int32_t *bound, ...);
 
@@ -35,9 +37,9 @@ void omp_set_lock(void *lock);
 void omp_unset_lock(void *lock);
 int omp_test_lock(void *lock);
 
-/* Objects without memory of their own. All barriers are one: order between teams that meet at different ones is more
- * than there is. */
-static _Alignas(8) const char all_barriers[8], all_ordered[8], unnamed_section[8];
+/* Objects without memory of their own. */
+_Alignas(8) const char pt_openmp_barriers[8];
+static _Alignas(8) const char all_ordered[8], unnamed_section[8];
 
 enum { ARGUMENTS = 32 };
 
@@ -48,14 +50,12 @@ struct region {
     _Alignas(8) char begun[8], done[8];
 };
 
-/* Carried from who notifies to who waits. No lock: another order of a lock's sections is a possible run, and members
- * that begin before their region is none. */
-static void tell(const void *object)
+void pt_openmp_tell(const void *object)
 {
     pt_slow_sync(object, PT_KIND_NOTIFY, NULL);
 }
 
-static void hear(const void *object)
+void pt_openmp_hear(const void *object)
 {
     pt_slow_sync(object, PT_KIND_WAIT, NULL);
 }
@@ -63,9 +63,9 @@ static void hear(const void *object)
 static void run_gomp(void *context)
 {
     struct region *region = context;
-    hear(region->begun);
+    pt_openmp_hear(region->begun);
     region->body(region->arguments[0]);
-    tell(region->done);
+    pt_openmp_tell(region->done);
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -75,20 +75,21 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
-    hear(region->begun);
+    pt_openmp_hear(region->begun);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
-    tell(region->done);
+    pt_openmp_tell(region->done);
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
 {
     struct region region = {.body = body, .arguments = {data}};
-    tell(region.begun);
+    pt_openmp_tell(region.begun);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
-    hear(region.done);
+    pt_openmp_hear(region.done);
+    pt_openmp_hear(pt_openmp_barriers); /* tasks that ended at the region's own */
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -101,18 +102,20 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     for (int32_t i = 0; i < count; i++)
         region.arguments[i] = va_arg(list, void *);
     va_end(list);
-    tell(region.begun);
+    pt_openmp_follow_tasks();
+    pt_openmp_tell(region.begun);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
-    hear(region.done);
+    pt_openmp_hear(region.done);
+    pt_openmp_hear(pt_openmp_barriers); /* tasks that ended at the region's own */
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(NULL);                                                               \
-        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
+        pt_slow_sync(pt_openmp_barriers, PT_EFFECT(name), site);                                                       \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
+        pt_slow_sync(pt_openmp_barriers, PT_EFFECT(name), site);                                                       \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
