@@ -524,14 +524,14 @@ static bool divided(const struct pt_lattice *l)
     return pt_group_shares(l->options->group) && !l->module;
 }
 
-/* Levels are sorted, or split by the thread with the most events; those that are divided go by the hash of the cut. */
+/* Levels are sorted, or split by the thread with the most events. */
 static void split_level_zero(struct pt_lattice *l)
 {
     if (!l->layout->field_count)
         return;
     uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived - l->options->counted_before;
     uint32_t parts = 1;
-    l->current->sorted = !divided(l) && lat_merge_fits(l);
+    l->current->sorted = lat_merge_fits(l);
     while (!l->current->sorted && parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;
     lat_level_split(l->current, parts);

@@ -54,7 +54,9 @@ struct lat_field {
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
-    const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
+    const bool *away;     /* per event: its step leads to another process (share.h); NULL: none does */
+    const uint64_t *stay; /* `need` of what stays in this process, and for what does not more than any cut has; NULL: as
+                             `need` */
     uint32_t filled;
 };
 

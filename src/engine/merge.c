@@ -8,11 +8,14 @@
  * range is a part of it, made by one worker from those cuts whose steps lead there, which it finds by bisection. A
  * worker writes its own part, its own caches, and once for a range the number of the next range.
  *
+ * Several processes (share.h): steps that lead to another one never have what they need here (`stay` of struct
+ * lat_field), and what others have sent, sorted too, is one stream more.
+ *
  * Guarantee: that of expand.c; the level is the same, in the same order, whatever the number of workers. Cost: per cut
  * one comparison for each thread, and per edge a few sequential reads. Only where keys are one word and the order is
  * decided by needs; other levels are made by expand.c.
  */
-#include "engine/lattice_impl.h"
+#include "engine/share.h"
 
 enum { MOST_STREAMS = 32 }; /* a field has a bit and a guard at least */
 enum { LEAST_RANGE = 512, RANGES_FOR_EACH = 8 };
@@ -85,13 +88,9 @@ static inline __attribute__((always_inline)) void advance(struct stream *s, uint
     *head = head_of(s, guard);
 }
 
-/* To the first cut whose step leads to `first` or beyond. */
-static void seek(struct stream *s, const struct lat_level *from, const struct lat_field *field, uint64_t first)
+/* The first cut of the part whose key is `least` or more. */
+static uint32_t place_of(const struct lat_part *part, uint64_t least)
 {
-    uint64_t step = (uint64_t)1 << field->shift, least = first > step ? first - step : 0;
-    const struct lat_part *last = from->parts + from->part_count - 1, *part = from->parts;
-    while (part != last && (!part->count || part->keys[part->count - 1] < least))
-        part++;
     uint32_t low = 0, high = part->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -100,14 +99,24 @@ static void seek(struct stream *s, const struct lat_level *from, const struct la
         else
             high = middle;
     }
-    *s = (struct stream){.need = field->need,
+    return low;
+}
+
+/* To the first cut whose step leads to `first` or beyond. */
+static void seek(struct stream *s, const struct lat_level *from, const struct lat_field *field, uint64_t first)
+{
+    uint64_t step = (uint64_t)1 << field->shift, least = first > step ? first - step : 0;
+    const struct lat_part *last = from->parts + from->part_count - 1, *part = from->parts;
+    while (part != last && (!part->count || part->keys[part->count - 1] < least))
+        part++;
+    *s = (struct stream){.need = field->stay ? field->stay : field->need,
                          .mask = field->mask,
                          .step = step,
                          .limit = field->limit,
                          .shift = field->shift,
                          .last = last,
                          .field = field};
-    enter(s, part, low);
+    enter(s, part, place_of(part, least));
 }
 
 /* Which event of its field the stream's next step is. */
@@ -149,14 +158,13 @@ static inline __attribute__((always_inline)) bool put(struct pt_lattice *l, stru
 
 /*
  * The set of a cut whose arrivals are told apart by their events: each is stepped by itself. Nobody has gone on yet.
+ * `any`: `set` has come already, stepped by who has sent it.
  */
 static inline __attribute__((always_inline)) pt_set step_each(struct pt_lattice *l, struct lat_worker *w,
                                                               struct stream *streams, uint64_t *heads,
                                                               const uint64_t *key, const uint32_t count,
-                                                              pt_letter letter)
+                                                              pt_letter letter, bool any, pt_set set)
 {
-    pt_set set = PT_SET_EMPTY;
-    bool any = false;
     for (uint32_t f = 0; f < count; f++) {
         struct stream *s = &streams[f];
         if (heads[f] != *key)
@@ -171,23 +179,43 @@ static inline __attribute__((always_inline)) pt_set step_each(struct pt_lattice 
 
 /* How cuts are made; constants where it matters. */
 struct manner {
-    bool later; /* sets are united first and stepped then: expand.c, steps_later */
-    bool joint; /* there are atoms over several variables */
+    bool later;  /* sets are united first and stepped then: expand.c, steps_later */
+    bool joint;  /* there are atoms over several variables */
+    bool shared; /* there is what other processes have sent */
 };
+
+/* What others have sent, as far as it is in the range: complete cuts, whose sets were stepped unless that is done
+ * later. Its head is that of the last stream. */
+struct arrivals {
+    const struct lat_part *part;
+    uint32_t at;
+};
+
+static inline __attribute__((always_inline)) uint64_t arrival_of(const struct arrivals *a)
+{
+    return a->at < a->part->count ? a->part->keys[a->at] : NO_CUT;
+}
 
 /*
  * A cut with its letter, its runs and the sets of all who come. Who brings the letter does not matter; one whose event
  * leaves the atoms over several variables alone brings it without asking for their values.
  */
-static inline __attribute__((always_inline)) bool merge_cut(struct pt_lattice *l, struct lat_worker *w,
-                                                            struct stream *streams, uint64_t *heads, uint64_t key,
-                                                            const uint64_t guard, const uint32_t count,
-                                                            const struct manner manner, struct output *o)
+static inline __attribute__((always_inline)) bool
+merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, uint64_t *heads, uint64_t key,
+          const uint64_t guard, const uint32_t count, const struct manner manner, struct arrivals *a, struct output *o)
 {
     uint64_t runs = 0;
     pt_set set = PT_SET_EMPTY;
     pt_letter letter = 0;
     const struct stream *by = NULL;
+    const bool sent = manner.shared && heads[count] == key;
+    if (sent) {
+        runs = a->part->runs[a->at];
+        set = a->part->sets[a->at];
+        letter = a->part->letters[a->at];
+        a->at++;
+        heads[count] = arrival_of(a);
+    }
     for (uint32_t f = 0; f < count; f++) {
         struct stream *s = &streams[f];
         if (heads[f] != key)
@@ -195,9 +223,9 @@ static inline __attribute__((always_inline)) bool merge_cut(struct pt_lattice *l
         pt_set came = s->sets[s->at];
         if (__builtin_add_overflow(runs, s->runs[s->at], &runs))
             runs = UINT64_MAX;
-        set = by ? set : came;
+        set = by || sent ? set : came;
         if (!by || (manner.joint && by->field->joint[index_of(by, key)] && !s->field->joint[index_of(s, key)])) {
-            letter = s->letters[s->at];
+            letter = sent ? letter : s->letters[s->at];
             by = s;
         }
         if (manner.later) {
@@ -206,18 +234,19 @@ static inline __attribute__((always_inline)) bool merge_cut(struct pt_lattice *l
             advance(s, &heads[f], guard);
         }
     }
-    if (manner.later || !l->counting)
+    if (!sent && (manner.later || !l->counting))
         letter = lat_cut_letter(l, w, &key, letter, by->field, index_of(by, key));
     if (manner.later) {
         if (set != o->step.a || letter != o->step.b)
             o->step = (struct memo){set, letter, pt_sets_step(&l->sets, &w->cache, set, letter)};
         return put(l, o, key, runs, letter, o->step.result);
     }
-    set = l->counting ? PT_SET_EMPTY : step_each(l, w, streams, heads, &key, count, letter);
+    if (!l->counting)
+        set = step_each(l, w, streams, heads, &key, count, letter, sent, set);
     for (uint32_t f = 0; f < count; f++)
         if (heads[f] == key)
             advance(&streams[f], &heads[f], guard);
-    return put(l, o, key, runs, l->counting ? 0 : letter, set);
+    return put(l, o, key, runs, l->counting ? 0 : letter, l->counting ? PT_SET_EMPTY : set);
 }
 
 static inline __attribute__((always_inline)) void merge_range(struct pt_lattice *l, struct lat_worker *w,
@@ -227,17 +256,22 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
 {
     const uint64_t guard = l->layout->guard[0];
     struct stream streams[MOST_STREAMS];
-    uint64_t heads[MOST_STREAMS];
+    uint64_t heads[MOST_STREAMS + 1];
+    struct arrivals a = {NULL, 0};
     struct output o = {to, 0, to->cap, 0, {PT_NONE, 0, 0}};
     for (uint32_t f = 0; f < count; f++) {
         seek(&streams[f], from, &l->layout->fields[f], range.first);
         heads[f] = head_of(&streams[f], guard);
     }
+    if (manner.shared) {
+        a = (struct arrivals){&l->share->arrivals, place_of(&l->share->arrivals, range.first)};
+        heads[count] = arrival_of(&a);
+    }
     for (;;) {
-        uint64_t key = NO_CUT;
+        uint64_t key = manner.shared ? heads[count] : NO_CUT;
         for (uint32_t f = 0; f < count; f++)
             key = heads[f] < key ? heads[f] : key;
-        if (key >= range.after || !merge_cut(l, w, streams, heads, key, guard, count, manner, &o))
+        if (key >= range.after || !merge_cut(l, w, streams, heads, key, guard, count, manner, &a, &o))
             break;
     }
     to->count = o.count;
@@ -245,17 +279,17 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
     to->words = 1;
 }
 
-static void merge_item(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+static inline __attribute__((always_inline)) void
+merge_item(struct pt_lattice *l, struct lat_worker *w, const struct merging *m, uint32_t number, const bool shared)
 {
-    const struct merging *m = context;
     struct lat_part *to = &m->to->parts[number];
     struct range range = m->ranges[number];
     uint32_t count = l->layout->field_count;
-    const struct manner plain = {true, false};
+    const struct manner plain = {true, false, shared};
     if (l->counting || !l->same_letters)
-        merge_range(l, w, m->from, to, range, count, (struct manner){false, true});
+        merge_range(l, w, m->from, to, range, count, (struct manner){false, true, shared});
     else if (l->joint_count)
-        merge_range(l, w, m->from, to, range, count, (struct manner){true, true});
+        merge_range(l, w, m->from, to, range, count, (struct manner){true, true, shared});
     else if (count == 2) /* constants let the compiler unroll the loops over threads away */
         merge_range(l, w, m->from, to, range, 2, plain);
     else if (count == 3)
@@ -264,6 +298,16 @@ static void merge_item(struct pt_lattice *l, struct lat_worker *w, uint32_t numb
         merge_range(l, w, m->from, to, range, 4, plain);
     else
         merge_range(l, w, m->from, to, range, count, plain);
+}
+
+static void merge_alone(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+{
+    merge_item(l, w, context, number, false);
+}
+
+static void merge_shared(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+{
+    merge_item(l, w, context, number, true);
 }
 
 /* Where the next level is cut: at every cuts / count-th key of this one. */
@@ -294,5 +338,5 @@ void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *t
     count = count > most ? most : count;
     lat_level_split(to, (uint32_t)count);
     find_ranges(from, cuts, ranges, (uint32_t)count);
-    lat_pool_run(l, cuts, merge_item, &(struct merging){from, to, ranges}, (uint32_t)count);
+    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &(struct merging){from, to, ranges}, (uint32_t)count);
 }

@@ -78,6 +78,16 @@ static uint32_t multiplier(uint32_t size, uint32_t k)
     return m;
 }
 
+/* What steps of a field need where levels are sorted: those that lead to another process more events of their own
+ * thread than a cut has from which its next step is one. */
+static uint64_t *stay_of(const struct lat_field *f, const bool *away, uint64_t events)
+{
+    uint64_t *stay = pt_xcalloc(events + 1, sizeof *stay);
+    for (uint64_t k = 0; k < events; k++)
+        stay[k] = away[k] ? f->mask << f->shift : f->need[k];
+    return stay;
+}
+
 /* `range`: how many of its counts a level has. The first stretch is half as long: early levels have most cuts at small
  * counts, late ones at great ones. */
 static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
@@ -97,6 +107,8 @@ static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
             d->away[k - 1] = d->owner[k] != d->owner[k - 1];
     }
     l->layout->fields[field].away = d->away;
+    if (l->current->sorted)
+        l->layout->fields[field].stay = d->stay = stay_of(&l->layout->fields[field], d->away, events);
 }
 
 /* The threads with the widest levels. */
@@ -133,7 +145,7 @@ static uint32_t owner_of(const struct pt_lattice *l, const uint64_t *key)
 void lat_share_start(struct pt_lattice *l)
 {
     const struct pt_group *group = l->options->group;
-    struct lat_share *share = l->share = pt_xcalloc(1, sizeof *share);
+    struct lat_share *share = l->share = pt_xaligned(LAT_CACHE_LINE, sizeof *share);
     share->group = group;
     choose_dividing(l);
     share->staged = pt_xaligned(LAT_CACHE_LINE, group->size * sizeof *share->staged);
@@ -141,9 +153,9 @@ void lat_share_start(struct pt_lattice *l)
     share->in = pt_xcalloc(group->size, sizeof *share->in);
     share->letters = pt_xcalloc(group->size, sizeof *share->letters);
     share->sets = pt_xcalloc(group->size, sizeof *share->sets);
-    share->received =
-        pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * l->current->part_count * sizeof *share->received);
-    share->first = pt_xcalloc((size_t)l->current->part_count + 1, sizeof *share->first);
+    share->kinds = l->current->sorted ? share->dividing_count : l->current->part_count;
+    share->received = pt_xaligned(LAT_CACHE_LINE, ((size_t)group->size * share->kinds + 1) * sizeof *share->received);
+    share->first = pt_xcalloc((size_t)share->kinds + 1, sizeof *share->first);
     share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
     share->last_letter = share->last_set = PT_NONE;
     l->history.budget /= group->size;
@@ -160,14 +172,17 @@ void lat_share_stop(struct pt_lattice *l)
     uint32_t size = share->group->size;
     for (uint32_t d = 0; d < share->dividing_count; d++) {
         l->layout->fields[share->dividing[d].field].away = NULL;
+        l->layout->fields[share->dividing[d].field].stay = NULL;
         free(share->dividing[d].owner);
         free(share->dividing[d].away);
+        free(share->dividing[d].stay);
     }
     for (uint32_t p = 0; p < size; p++) {
         lat_part_release(l, &share->staged[p]);
         free(share->letters[p].to);
         free(share->sets[p].to);
     }
+    lat_part_release(l, &share->united);
     atomic_fetch_sub(&l->bytes, share->counted);
     pt_group_bytes_release(share->out, size);
     pt_group_bytes_release(share->in, size);
@@ -187,8 +202,8 @@ void lat_share_stop(struct pt_lattice *l)
 
 /* ---- what is sent ---- */
 
-/* A message: for each part with records this, and the records column-wise, so that a part can be laid over them where
- * they are; then words (share_words.c), and the number of their bytes. */
+/* A message: for each part with records (of sorted levels: for each dividing thread) this, and the records column-wise,
+ * so that a part can be laid over them where they are; then words (share_words.c), and the number of their bytes. */
 struct section {
     uint32_t part, count;
 };
@@ -275,7 +290,18 @@ static bool leaves(const struct lat_dividing *d, uint32_t part, uint32_t part_co
     return false;
 }
 
-/* All that leave `from`, in the order of the parts that they lead to. */
+/* All that leave `from`, thread by thread. */
+static void send_sorted(struct pt_lattice *l, const struct lat_level *from)
+{
+    bool later = lat_steps_later(l);
+    for (uint32_t d = 0; d < l->share->dividing_count; d++) {
+        for (uint32_t part = 0; part < from->part_count; part++)
+            stage_field(l, &from->parts[part], l->share->dividing[d].field, later);
+        send_staged(l, d);
+    }
+}
+
+/* The same of a level that is not sorted, in the order of the parts that they lead to. */
 static void send_steps(struct pt_lattice *l, const struct lat_level *from)
 {
     const struct lat_share *share = l->share;
@@ -328,12 +354,12 @@ static unsigned char *words_of(const struct pt_group_bytes *message, size_t *ret
 }
 
 /* Sections are put where their parts want them: counted first. */
-static void receive(struct pt_lattice *l, uint32_t part_count)
+static void receive(struct pt_lattice *l)
 {
     struct lat_share *share = l->share;
     uint32_t number;
     size_t words;
-    memset(share->first, 0, ((size_t)part_count + 1) * sizeof *share->first);
+    memset(share->first, 0, ((size_t)share->kinds + 1) * sizeof *share->first);
     for (uint32_t p = 0; p < share->group->size; p++) {
         unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
         lat_words_learn(l, p, end, words);
@@ -342,7 +368,7 @@ static void receive(struct pt_lattice *l, uint32_t part_count)
             share->first[number]++;
         }
     }
-    for (uint32_t part = 1; part <= part_count; part++) /* the ends, which become beginnings below */
+    for (uint32_t part = 1; part <= share->kinds; part++) /* the ends, which become beginnings below */
         share->first[part] += share->first[part - 1];
     for (uint32_t p = share->group->size; p-- > 0;) {
         unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
@@ -380,10 +406,15 @@ void lat_share_begin(struct pt_lattice *l, const struct lat_level *from)
     struct lat_share *share = l->share;
     for (uint32_t p = 0; p < share->group->size; p++)
         share->out[p].len = 0;
-    send_steps(l, from);
+    if (from->sorted)
+        send_sorted(l, from);
+    else
+        send_steps(l, from);
     add_words(share);
     share->group->exchange(share->group->context, share->out, share->in);
-    receive(l, from->part_count);
+    receive(l);
+    if (from->sorted)
+        lat_share_unite(l, share->received, share->first[share->kinds]);
     count_bytes(l);
 }
 
@@ -395,7 +426,8 @@ void lat_share_end(struct pt_lattice *l, const struct lat_level *to)
     pt_set flags = 0;
     for (uint32_t p = 0; p < to->part_count; p++) {
         sums[CUTS] += to->parts[p].count;
-        for (uint32_t i = 0; i < to->parts[p].count; i++)
+        flags |= to->sorted ? to->parts[p].flags : 0;
+        for (uint32_t i = 0; !to->sorted && i < to->parts[p].count; i++)
             flags |= to->parts[p].sets[i];
     }
     sums[BAD] = (flags & PT_SET_BAD) != 0;

@@ -1,7 +1,8 @@
 /*
  * A lattice whose levels are divided among the processes of a group (group.h): each cut belongs to one of them, by a
  * hash of the counts of some threads, the *dividing* ones. A step of any other thread stays where it is; steps of the
- * dividing threads that lead to another owner are sent, all of a level at once, and merged by that.
+ * dividing threads that lead to another owner are sent, all of a level at once, and merged by that. Where levels are
+ * sorted (merge.c), what is sent for one dividing thread is sorted, too.
  *
  * Guarantee: the levels of all processes together are the level that one process would have, and what follows from a
  * level (figures, verdict, witness) is decided by all of them alike, so that every process has the same finding. Cost
@@ -31,12 +32,16 @@ struct lat_share {
         uint64_t events; /* of its thread */
         uint32_t *owner; /* per count: what it adds to the sum that, modulo the group's size, is the owner */
         bool *away;      /* per count: the next one has another owner */
+        uint64_t *stay;  /* of sorted levels: struct lat_field */
     } * dividing;
     uint32_t dividing_count;
     struct lat_part *staged;            /* per process: the records of the part that is being looked at */
     struct pt_group_bytes *out, *in;    /* per process */
-    struct lat_part *received;          /* of all processes, by part */
-    uint32_t *first;                    /* per part: the first of its ones; one more */
+    uint32_t kinds;                     /* parts of a level, or, where it is sorted, dividing threads */
+    struct lat_part *received;          /* of all processes, by kind */
+    uint32_t *first;                    /* per kind: the first of its ones; one more */
+    struct lat_part arrivals;           /* of sorted levels: all that was received, each cut once, in order ... */
+    struct lat_part united;             /* ... and the memory it may be in */
     struct lat_words *letters, *sets;   /* per process */
     uint64_t *sent_letters, *sent_sets; /* bits, by our numbers: everybody has been told */
     size_t sent_letters_cap, sent_sets_cap;
@@ -60,6 +65,11 @@ void lat_share_begin(struct pt_lattice *l, const struct lat_level *from);
 void lat_share_end(struct pt_lattice *l, const struct lat_level *to);
 /* What others have sent for a part; between the two. */
 const struct lat_part *lat_share_received(const struct lat_share *share, uint32_t part, uint32_t *ret_count);
+
+/* share_sorted.c */
+/* Parts that are sorted each, with keys of one word, into `arrivals`. */
+void lat_share_unite(struct pt_lattice *l, const struct lat_part *parts, uint32_t count);
+
 /* The least cut that any process has, or NULL: of those each of them gives, its own or none. */
 const uint64_t *lat_share_least(struct pt_lattice *l, const uint64_t *key, pt_letter *letter);
 /* In a walk back: the process that has the cut tells its letter, and the monitor states that serve, which are the
