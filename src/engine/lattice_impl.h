@@ -54,9 +54,7 @@ struct lat_field {
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
-    const bool *away;     /* per event: its step leads to another process (share.h); NULL: none does */
-    const uint64_t *stay; /* `need` of what stays in this process, and for what does not more than any cut has; NULL: as
-                             `need` */
+    const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
     uint32_t filled;
 };
 
@@ -326,7 +324,12 @@ uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t 
 
 /* merge.c: full exploration by sorted levels */
 bool lat_merge_fits(const struct pt_lattice *l);
+#define LAT_NO_CUT UINT64_MAX /* no key: the highest bit of a word is a guard, or unused */
+/* Shared with other processes: as far as it is this one's (share.h, bounds). */
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
+/* What `from` leads to in the ranges of the other processes, into `parts`, one for each process. Sets are not stepped
+ * where that is done later. */
+void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_part *parts);
 
 /* pool.c: workers. */
 /* The first `count` workers are there, with scratch for the columns and the layout as they are. */

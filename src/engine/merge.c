@@ -8,8 +8,8 @@
  * range is a part of it, made by one worker from those cuts whose steps lead there, which it finds by bisection. A
  * worker writes its own part, its own caches, and once for a range the number of the next range.
  *
- * Several processes (share.h): steps that lead to another one never have what they need here (`stay` of struct
- * lat_field), and what others have sent, sorted too, is one stream more.
+ * Several processes (share.h): each has a range of every level. What leads to the range of another one is merged here
+ * as far as it can be, and sent; what others have sent, sorted too, is one stream more.
  *
  * Guarantee: that of expand.c; the level is the same, in the same order, whatever the number of workers. Cost: per cut
  * one comparison for each thread, and per edge a few sequential reads. Only where keys are one word and the order is
@@ -19,7 +19,6 @@
 
 enum { MOST_STREAMS = 32 }; /* a field has a bit and a guard at least */
 enum { LEAST_RANGE = 512, RANGES_FOR_EACH = 8 };
-#define NO_CUT UINT64_MAX /* no key: the highest bit of a word is a guard, or unused */
 
 /* The enabled steps of one thread, in the order of the cuts they lead to. */
 struct stream {
@@ -39,8 +38,9 @@ struct range {
 };
 
 struct merging {
-    struct lat_level *from, *to;
-    struct range *ranges;
+    struct lat_level *from;
+    struct lat_part *parts; /* one for each range */
+    const struct range *ranges;
 };
 
 bool lat_merge_fits(const struct pt_lattice *l)
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) uint64_t head_of(struct stream *s, 
 {
     for (;; s->at++) {
         if (__builtin_expect(s->at == s->count, 0) && !next_part(s))
-            return NO_CUT;
+            return LAT_NO_CUT;
         uint64_t key = s->keys[s->at], index = key >> s->shift & s->mask;
         if (index < s->limit && !pt_packed_lacks(key, guard, s->need[index]))
             return key + s->step;
@@ -109,7 +109,7 @@ static void seek(struct stream *s, const struct lat_level *from, const struct la
     const struct lat_part *last = from->parts + from->part_count - 1, *part = from->parts;
     while (part != last && (!part->count || part->keys[part->count - 1] < least))
         part++;
-    *s = (struct stream){.need = field->stay ? field->stay : field->need,
+    *s = (struct stream){.need = field->need,
                          .mask = field->mask,
                          .step = step,
                          .limit = field->limit,
@@ -182,6 +182,7 @@ struct manner {
     bool later;  /* sets are united first and stepped then: expand.c, steps_later */
     bool joint;  /* there are atoms over several variables */
     bool shared; /* there is what other processes have sent */
+    bool away;   /* it is for another process */
 };
 
 /* What others have sent, as far as it is in the range: complete cuts, whose sets were stepped unless that is done
@@ -193,7 +194,7 @@ struct arrivals {
 
 static inline __attribute__((always_inline)) uint64_t arrival_of(const struct arrivals *a)
 {
-    return a->at < a->part->count ? a->part->keys[a->at] : NO_CUT;
+    return a->at < a->part->count ? a->part->keys[a->at] : LAT_NO_CUT;
 }
 
 /*
@@ -236,6 +237,8 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
     }
     if (!sent && (manner.later || !l->counting))
         letter = lat_cut_letter(l, w, &key, letter, by->field, index_of(by, key));
+    if (manner.later && manner.away)
+        return put(l, o, key, runs, letter, set);
     if (manner.later) {
         if (set != o->step.a || letter != o->step.b)
             o->step = (struct memo){set, letter, pt_sets_step(&l->sets, &w->cache, set, letter)};
@@ -268,7 +271,7 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
         heads[count] = arrival_of(&a);
     }
     for (;;) {
-        uint64_t key = manner.shared ? heads[count] : NO_CUT;
+        uint64_t key = manner.shared ? heads[count] : LAT_NO_CUT;
         for (uint32_t f = 0; f < count; f++)
             key = heads[f] < key ? heads[f] : key;
         if (key >= range.after || !merge_cut(l, w, streams, heads, key, guard, count, manner, &a, &o))
@@ -282,14 +285,14 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
 static inline __attribute__((always_inline)) void
 merge_item(struct pt_lattice *l, struct lat_worker *w, const struct merging *m, uint32_t number, const bool shared)
 {
-    struct lat_part *to = &m->to->parts[number];
+    struct lat_part *to = &m->parts[number];
     struct range range = m->ranges[number];
     uint32_t count = l->layout->field_count;
-    const struct manner plain = {true, false, shared};
+    const struct manner plain = {true, false, shared, false};
     if (l->counting || !l->same_letters)
-        merge_range(l, w, m->from, to, range, count, (struct manner){false, true, shared});
+        merge_range(l, w, m->from, to, range, count, (struct manner){false, true, shared, false});
     else if (l->joint_count)
-        merge_range(l, w, m->from, to, range, count, (struct manner){true, true, shared});
+        merge_range(l, w, m->from, to, range, count, (struct manner){true, true, shared, false});
     else if (count == 2) /* constants let the compiler unroll the loops over threads away */
         merge_range(l, w, m->from, to, range, 2, plain);
     else if (count == 3)
@@ -310,33 +313,65 @@ static void merge_shared(struct pt_lattice *l, struct lat_worker *w, uint32_t nu
     merge_item(l, w, context, number, true);
 }
 
-/* Where the next level is cut: at every cuts / count-th key of this one. */
-static void find_ranges(const struct lat_level *from, uint64_t cuts, struct range *ranges, uint32_t count)
+/* The range of another process. */
+static void merge_away(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+{
+    const struct merging *m = context;
+    const uint64_t *bounds = l->share->bounds + number;
+    const struct range range = {bounds[0], bounds[1]};
+    uint32_t count = l->layout->field_count;
+    if (number == l->share->group->rank)
+        return;
+    if (lat_steps_later(l))
+        merge_range(l, w, m->from, &m->parts[number], range, count, (struct manner){true, true, false, true});
+    else
+        merge_range(l, w, m->from, &m->parts[number], range, count, (struct manner){false, true, false, true});
+}
+
+/* Where the next level, or our range of it, is cut: at every cuts / count-th key of this one. */
+static void find_ranges(const struct lat_level *from, uint64_t cuts, struct range whole, struct range *ranges,
+                        uint32_t count)
 {
     const struct lat_part *part = from->parts;
     uint64_t before = 0; /* cuts of the parts before */
-    ranges[0].first = 0;
+    ranges[0].first = whole.first;
     for (uint32_t r = 1; r < count; r++) {
         uint64_t at = cuts * r / count;
         while (at - before >= part->count)
             before += part++->count;
-        ranges[r].first = ranges[r - 1].after = part->keys[at - before];
+        uint64_t key = part->keys[at - before];
+        key = key < whole.first ? whole.first : key > whole.after ? whole.after : key;
+        ranges[r].first = ranges[r - 1].after = key;
     }
-    ranges[count - 1].after = NO_CUT;
+    ranges[count - 1].after = whole.after;
+}
+
+static uint64_t cuts_in(const struct lat_level *level)
+{
+    uint64_t cuts = 0;
+    for (uint32_t p = 0; p < level->part_count; p++)
+        cuts += level->parts[p].count;
+    return cuts;
+}
+
+void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_part *parts)
+{
+    lat_pool_run(l, cuts_in(from), merge_away, &(struct merging){from, parts, NULL}, l->share->group->size);
 }
 
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
-    struct range ranges[LAT_MAX_PARTS];
-    uint64_t cuts = 0;
-    for (uint32_t p = 0; p < from->part_count; p++)
-        cuts += from->parts[p].count;
+    struct range ranges[LAT_MAX_PARTS], whole = {0, LAT_NO_CUT};
+    uint64_t cuts = cuts_in(from);
+    if (l->share)
+        whole = (struct range){l->share->bounds[l->share->group->rank], l->share->bounds[l->share->group->rank + 1]};
     unsigned workers = lat_pool_workers(l, cuts);
     uint64_t count = workers == 1 ? 1 : (uint64_t)workers * RANGES_FOR_EACH;
     uint64_t most = cuts / (l->options->cuts_for_each ? l->options->cuts_for_each : LEAST_RANGE);
     most = most > LAT_MAX_PARTS ? LAT_MAX_PARTS : most ? most : 1;
     count = count > most ? most : count;
     lat_level_split(to, (uint32_t)count);
-    find_ranges(from, cuts, ranges, (uint32_t)count);
-    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &(struct merging){from, to, ranges}, (uint32_t)count);
+    find_ranges(from, cuts, whole, ranges, (uint32_t)count);
+    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &(struct merging){from, to->parts, ranges},
+                 (uint32_t)count);
 }

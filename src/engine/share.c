@@ -1,11 +1,11 @@
 /*
  * Levels divided among processes; see share.h.
  *
- * The owner of a cut is a sum over the dividing threads modulo the size of the group. A run of counts of a thread (its
- * *stretch*) adds the same to the sum, so that most steps stay with the owner; it is short enough that the cuts of a
- * middle level fall on every process several times. Where one thread has too few counts for that, more divide, each
- * with a multiplier prime to the size, which spreads the owners of neighbouring cuts. One thread at least does not
- * divide, since the counts of all of them have the same sum in every cut of a level.
+ * Of levels that are not sorted: the owner of a cut is a sum over the dividing threads modulo the size of the group. A
+ * run of counts of a thread (its *stretch*) adds the same to the sum, so that most steps stay with the owner; it is
+ * short enough that the cuts of a middle level fall on every process several times. Where one thread has too few counts
+ * for that, more divide, each with a multiplier prime to the size, which spreads the owners of neighbouring cuts. One
+ * thread at least does not divide, since the counts of all of them have the same sum in every cut of a level.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,16 +78,6 @@ static uint32_t multiplier(uint32_t size, uint32_t k)
     return m;
 }
 
-/* What steps of a field need where levels are sorted: those that lead to another process more events of their own
- * thread than a cut has from which its next step is one. */
-static uint64_t *stay_of(const struct lat_field *f, const bool *away, uint64_t events)
-{
-    uint64_t *stay = pt_xcalloc(events + 1, sizeof *stay);
-    for (uint64_t k = 0; k < events; k++)
-        stay[k] = away[k] ? f->mask << f->shift : f->need[k];
-    return stay;
-}
-
 /* `range`: how many of its counts a level has. The first stretch is half as long: early levels have most cuts at small
  * counts, late ones at great ones. */
 static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
@@ -107,8 +97,6 @@ static void divide_by(struct pt_lattice *l, uint32_t field, uint64_t range)
             d->away[k - 1] = d->owner[k] != d->owner[k - 1];
     }
     l->layout->fields[field].away = d->away;
-    if (l->current->sorted)
-        l->layout->fields[field].stay = d->stay = stay_of(&l->layout->fields[field], d->away, events);
 }
 
 /* The threads with the widest levels. */
@@ -147,16 +135,19 @@ void lat_share_start(struct pt_lattice *l)
     const struct pt_group *group = l->options->group;
     struct lat_share *share = l->share = pt_xaligned(LAT_CACHE_LINE, sizeof *share);
     share->group = group;
-    choose_dividing(l);
+    if (!l->current->sorted)
+        choose_dividing(l);
     share->staged = pt_xaligned(LAT_CACHE_LINE, group->size * sizeof *share->staged);
     share->out = pt_xcalloc(group->size, sizeof *share->out);
     share->in = pt_xcalloc(group->size, sizeof *share->in);
     share->letters = pt_xcalloc(group->size, sizeof *share->letters);
     share->sets = pt_xcalloc(group->size, sizeof *share->sets);
-    share->kinds = l->current->sorted ? share->dividing_count : l->current->part_count;
-    share->received = pt_xaligned(LAT_CACHE_LINE, ((size_t)group->size * share->kinds + 1) * sizeof *share->received);
+    share->kinds = l->current->sorted ? 1 : l->current->part_count;
+    share->received = pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * share->kinds * sizeof *share->received);
     share->first = pt_xcalloc((size_t)share->kinds + 1, sizeof *share->first);
     share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
+    share->bounds = pt_xcalloc((size_t)group->size + 1, sizeof *share->bounds);
+    share->cuts_of = pt_xcalloc(group->size, sizeof *share->cuts_of);
     share->last_letter = share->last_set = PT_NONE;
     l->history.budget /= group->size;
     if (owner_of(l, l->current->parts[0].keys) != group->rank)
@@ -172,10 +163,8 @@ void lat_share_stop(struct pt_lattice *l)
     uint32_t size = share->group->size;
     for (uint32_t d = 0; d < share->dividing_count; d++) {
         l->layout->fields[share->dividing[d].field].away = NULL;
-        l->layout->fields[share->dividing[d].field].stay = NULL;
         free(share->dividing[d].owner);
         free(share->dividing[d].away);
-        free(share->dividing[d].stay);
     }
     for (uint32_t p = 0; p < size; p++) {
         lat_part_release(l, &share->staged[p]);
@@ -196,14 +185,16 @@ void lat_share_stop(struct pt_lattice *l)
     free(share->sent_sets);
     free(share->words.data);
     free(share->key);
+    free(share->bounds);
+    free(share->cuts_of);
     free(share);
     l->share = NULL;
 }
 
 /* ---- what is sent ---- */
 
-/* A message: for each part with records (of sorted levels: for each dividing thread) this, and the records column-wise,
- * so that a part can be laid over them where they are; then words (share_words.c), and the number of their bytes. */
+/* A message: for each part with records (of sorted levels there is one) this, and the records column-wise, so that a
+ * part can be laid over them where they are; then words (share_words.c), and the number of their bytes. */
 struct section {
     uint32_t part, count;
 };
@@ -234,12 +225,7 @@ static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i,
         set = pt_sets_step(&l->sets, &w->cache, set, lat_event_letter(l, w, key, letter, field->user_event[index]));
     to->letters[at] = letter;
     to->sets[at] = set;
-    if (letter != share->last_letter || set != share->last_set) { /* they repeat from cut to cut */
-        lat_words_letter(l, letter);
-        lat_words_set(l, set);
-        share->last_letter = letter;
-        share->last_set = set;
-    }
+    lat_words_tell(l, letter, set);
 }
 
 /* The field's steps from a part. */
@@ -290,18 +276,7 @@ static bool leaves(const struct lat_dividing *d, uint32_t part, uint32_t part_co
     return false;
 }
 
-/* All that leave `from`, thread by thread. */
-static void send_sorted(struct pt_lattice *l, const struct lat_level *from)
-{
-    bool later = lat_steps_later(l);
-    for (uint32_t d = 0; d < l->share->dividing_count; d++) {
-        for (uint32_t part = 0; part < from->part_count; part++)
-            stage_field(l, &from->parts[part], l->share->dividing[d].field, later);
-        send_staged(l, d);
-    }
-}
-
-/* The same of a level that is not sorted, in the order of the parts that they lead to. */
+/* All that leave `from`, in the order of the parts that they lead to. */
 static void send_steps(struct pt_lattice *l, const struct lat_level *from)
 {
     const struct lat_share *share = l->share;
@@ -401,15 +376,17 @@ static void count_bytes(struct pt_lattice *l)
     share->counted = bytes;
 }
 
-void lat_share_begin(struct pt_lattice *l, const struct lat_level *from)
+void lat_share_begin(struct pt_lattice *l, struct lat_level *from)
 {
     struct lat_share *share = l->share;
     for (uint32_t p = 0; p < share->group->size; p++)
         share->out[p].len = 0;
-    if (from->sorted)
-        send_sorted(l, from);
-    else
+    if (from->sorted) {
+        lat_share_stage(l, from);
+        send_staged(l, 0);
+    } else {
         send_steps(l, from);
+    }
     add_words(share);
     share->group->exchange(share->group->context, share->out, share->in);
     receive(l);

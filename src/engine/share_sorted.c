@@ -1,12 +1,59 @@
 /*
- * What other processes send of a sorted level, as one sorted part: each message has a sorted part for each dividing
- * thread, and merge.c takes all of them for one stream more. By a heap of the parts' next keys.
+ * Sorted levels (merge.c) divided among processes: each has a range of the keys, the first process the lowest ones. The
+ * ranges of the next level begin where this one's cuts would be divided evenly, so all processes have the same work,
+ * and only steps over a bound are sent: few, except those of the thread that is highest in the keys. Who sends merges
+ * first: all its steps to a cut are one record, and all that it sends to a process is sorted.
  *
- * Cost: O(log(processes * dividing threads)) for each record; none where there is one part, which stays in its message.
+ * Cost: two small sums over all processes for each level; O(log processes) for each record that is received.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/share.h"
+
+/* The key of our cut number `at`. */
+static uint64_t key_at(const struct lat_level *level, uint64_t at)
+{
+    const struct lat_part *part = level->parts;
+    for (; at >= part->count; part++)
+        at -= part->count;
+    return part->keys[at];
+}
+
+/* Where the ranges of the next level begin: each bound is told by who has the cut there. */
+static void agree_on_bounds(struct pt_lattice *l, const struct lat_level *from)
+{
+    struct lat_share *share = l->share;
+    const struct pt_group *group = share->group;
+    uint64_t *bounds = share->bounds, *cuts = share->cuts_of, before = 0, all = 0;
+    memset(bounds, 0, ((size_t)group->size + 1) * sizeof *bounds);
+    memset(cuts, 0, group->size * sizeof *cuts);
+    for (uint32_t p = 0; p < from->part_count; p++)
+        cuts[group->rank] += from->parts[p].count;
+    group->sum(group->context, cuts, group->size);
+    for (uint32_t p = 0; p < group->size; p++) {
+        before += p < group->rank ? cuts[p] : 0;
+        all += cuts[p];
+    }
+    for (uint32_t p = 1; p < group->size; p++) {
+        uint64_t at = all / group->size * p + all % group->size * p / group->size;
+        if (at >= before && at - before < cuts[group->rank])
+            bounds[p] = key_at(from, at - before);
+    }
+    group->sum(group->context, bounds, group->size);
+    bounds[group->size] = LAT_NO_CUT;
+}
+
+void lat_share_stage(struct pt_lattice *l, struct lat_level *from)
+{
+    agree_on_bounds(l, from);
+    lat_merge_away(l, from, l->share->staged);
+    for (uint32_t p = 0; p < l->share->group->size; p++) {
+        const struct lat_part *part = &l->share->staged[p];
+        for (uint32_t i = 0; i < part->count && !l->counting; i++)
+            lat_words_tell(l, part->letters[i], part->sets[i]);
+    }
+}
 
 struct source {
     uint64_t key; /* the next one of the part */
