@@ -41,6 +41,7 @@ struct merging {
     struct lat_level *from;
     struct lat_part *parts; /* one for each range */
     const struct range *ranges;
+    uint64_t ends[LAT_MAX_PARTS]; /* per part of `from`: the greatest key up to its end */
 };
 
 bool lat_merge_fits(const struct pt_lattice *l)
@@ -103,12 +104,19 @@ static uint32_t place_of(const struct lat_part *part, uint64_t least)
 }
 
 /* To the first cut whose step leads to `first` or beyond. */
-static void seek(struct stream *s, const struct lat_level *from, const struct lat_field *field, uint64_t first)
+static void seek(struct stream *s, const struct merging *m, const struct lat_field *field, uint64_t first)
 {
     uint64_t step = (uint64_t)1 << field->shift, least = first > step ? first - step : 0;
-    const struct lat_part *last = from->parts + from->part_count - 1, *part = from->parts;
-    while (part != last && (!part->count || part->keys[part->count - 1] < least))
-        part++;
+    const struct lat_part *last = m->from->parts + m->from->part_count - 1, *part;
+    uint32_t low = 0, high = m->from->part_count - 1; /* the first part that does not end before, or the last */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->ends[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    part = m->from->parts + low;
     *s = (struct stream){.need = field->need,
                          .mask = field->mask,
                          .step = step,
@@ -253,7 +261,7 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
 }
 
 static inline __attribute__((always_inline)) void merge_range(struct pt_lattice *l, struct lat_worker *w,
-                                                              const struct lat_level *from, struct lat_part *to,
+                                                              const struct merging *m, struct lat_part *to,
                                                               struct range range, const uint32_t count,
                                                               const struct manner manner)
 {
@@ -263,7 +271,7 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
     struct arrivals a = {NULL, 0};
     struct output o = {to, 0, to->cap, 0, {PT_NONE, 0, 0}};
     for (uint32_t f = 0; f < count; f++) {
-        seek(&streams[f], from, &l->layout->fields[f], range.first);
+        seek(&streams[f], m, &l->layout->fields[f], range.first);
         heads[f] = head_of(&streams[f], guard);
     }
     if (manner.shared) {
@@ -290,17 +298,17 @@ merge_item(struct pt_lattice *l, struct lat_worker *w, const struct merging *m, 
     uint32_t count = l->layout->field_count;
     const struct manner plain = {true, false, shared, false};
     if (l->counting || !l->same_letters)
-        merge_range(l, w, m->from, to, range, count, (struct manner){false, true, shared, false});
+        merge_range(l, w, m, to, range, count, (struct manner){false, true, shared, false});
     else if (l->joint_count)
-        merge_range(l, w, m->from, to, range, count, (struct manner){true, true, shared, false});
+        merge_range(l, w, m, to, range, count, (struct manner){true, true, shared, false});
     else if (count == 2) /* constants let the compiler unroll the loops over threads away */
-        merge_range(l, w, m->from, to, range, 2, plain);
+        merge_range(l, w, m, to, range, 2, plain);
     else if (count == 3)
-        merge_range(l, w, m->from, to, range, 3, plain);
+        merge_range(l, w, m, to, range, 3, plain);
     else if (count == 4)
-        merge_range(l, w, m->from, to, range, 4, plain);
+        merge_range(l, w, m, to, range, 4, plain);
     else
-        merge_range(l, w, m->from, to, range, count, plain);
+        merge_range(l, w, m, to, range, count, plain);
 }
 
 static void merge_alone(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
@@ -323,9 +331,9 @@ static void merge_away(struct pt_lattice *l, struct lat_worker *w, uint32_t numb
     if (number == l->share->group->rank)
         return;
     if (lat_steps_later(l))
-        merge_range(l, w, m->from, &m->parts[number], range, count, (struct manner){true, true, false, true});
+        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){true, true, false, true});
     else
-        merge_range(l, w, m->from, &m->parts[number], range, count, (struct manner){false, true, false, true});
+        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){false, true, false, true});
 }
 
 /* Where the next level, or our range of it, is cut: at every cuts / count-th key of this one. */
@@ -346,23 +354,30 @@ static void find_ranges(const struct lat_level *from, uint64_t cuts, struct rang
     ranges[count - 1].after = whole.after;
 }
 
-static uint64_t cuts_in(const struct lat_level *level)
+/* How many cuts the level has, and where its parts end. */
+static uint64_t cuts_in(const struct lat_level *level, uint64_t *ends)
 {
-    uint64_t cuts = 0;
-    for (uint32_t p = 0; p < level->part_count; p++)
-        cuts += level->parts[p].count;
+    uint64_t cuts = 0, end = 0;
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        const struct lat_part *part = &level->parts[p];
+        cuts += part->count;
+        ends[p] = end = part->count ? part->keys[part->count - 1] : end;
+    }
     return cuts;
 }
 
 void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_part *parts)
 {
-    lat_pool_run(l, cuts_in(from), merge_away, &(struct merging){from, parts, NULL}, l->share->group->size);
+    struct merging m = {.from = from, .parts = parts};
+    uint64_t cuts = cuts_in(from, m.ends);
+    lat_pool_run(l, cuts, merge_away, &m, l->share->group->size);
 }
 
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
     struct range ranges[LAT_MAX_PARTS], whole = {0, LAT_NO_CUT};
-    uint64_t cuts = cuts_in(from);
+    struct merging m = {.from = from, .ranges = ranges};
+    uint64_t cuts = cuts_in(from, m.ends);
     if (l->share)
         whole = (struct range){l->share->bounds[l->share->group->rank], l->share->bounds[l->share->group->rank + 1]};
     unsigned workers = lat_pool_workers(l, cuts);
@@ -372,6 +387,6 @@ void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *t
     count = count > most ? most : count;
     lat_level_split(to, (uint32_t)count);
     find_ranges(from, cuts, whole, ranges, (uint32_t)count);
-    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &(struct merging){from, to->parts, ranges},
-                 (uint32_t)count);
+    m.parts = to->parts;
+    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &m, (uint32_t)count);
 }
