@@ -5,6 +5,8 @@
  * transitivity survive that, since a clock is the set of events that precede, and the projection is that set's
  * intersection.
  *
+ * What clocks have a count for is a lane (order/order.h): threads that follow each other share one.
+ *
  * Guarantee: each property sees what it would see alone, and findings come in the order of the inputs. Cost: per event
  * that of the causal order, and for a relevant one O(threads) per property that cares for it; once no property needs
  * clocks any more, none are made.
@@ -245,6 +247,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         a->options.order = &pt_order_access;
     a->order = pt_order_new(a->options.order, options->trace, names);
     a->order->counted_before = options->counted_before;
+    a->order->lanes = true;
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
     a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
@@ -355,18 +358,20 @@ static void forget_pattern(struct watched *w)
     w->pattern = NULL;
 }
 
-static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
+/* `lane`: where clocks count the events of its thread. */
+static enum pt_status push(struct watched *w, const struct pt_event *event, uint32_t lane, struct pt_clock *clock,
+                           struct pt_err *err)
 {
     uint32_t var = written_var(w, event), user_event = user_event_of(w, event);
     bool relevant = var != PT_NONE || user_event != PT_NONE;
     if (!w->all_relevant)
-        pt_rank_append(own_of(w, event->thread), relevant);
+        pt_rank_append(own_of(w, lane), relevant);
     if (!relevant)
         return PT_OK;
     struct pt_clock *own = project(w, clock);
-    enum pt_status status = pt_lattice_push(w->lattice, event, var, user_event, own, err);
+    enum pt_status status = pt_lattice_push(w->lattice, event, lane, var, user_event, own, err);
     if (w->pattern && pt_lattice_needs_order(w->lattice))
-        pt_order_pattern_event(w->pattern, event, user_event, own);
+        pt_order_pattern_event(w->pattern, event, lane, user_event, own);
     else
         forget_pattern(w); /* later clocks may be missing */
     pt_clock_unref(own);
@@ -443,11 +448,14 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     if (a->log)
         pt_analysis_log(a, event);
     struct pt_clock *clock = a->no_clock;
+    uint32_t lane = 0; /* without clocks events are only counted, and any will do */
     if (a->ordering)
         status = pt_order_event(a->order, event, relevant, &clock, err);
+    if (a->ordering && relevant && status == PT_OK)
+        lane = pt_order_lane(a->order, event->thread);
     for (uint32_t i = 0; status == PT_OK && relevant && i < a->count; i++)
         if (a->watched[i].lattice)
-            status = push(&a->watched[i], event, clock, err);
+            status = push(&a->watched[i], event, lane, clock, err);
     if (relevant && a->ordering)
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
