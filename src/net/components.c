@@ -14,7 +14,7 @@
 #include "net/sat.h"
 
 /* Beyond these the prefix is the better way: arcs in all questions; memory of a question beyond its clauses. */
-enum { MOST_WORK = 40000000, MOST_BYTES = 16 << 20 };
+enum { MOST_WORK = 60000000, MOST_BYTES = 16 << 20 };
 
 /* A variable for each place, by its number: it is in the component. */
 static struct pt_sat *component_of(const struct pt_net *net, uint32_t place, uint32_t *clause)

@@ -20,7 +20,7 @@
 #include "net/sat.h"
 
 /* Beyond these the prefix is the better way: rounds; arcs looked at; memory of a question beyond its clauses. */
-enum { MOST_ROUNDS = 200, MOST_WORK = 400000000, MOST_BYTES = 16 << 20 };
+enum { MOST_ROUNDS = 2000, MOST_WORK = 2000000000, MOST_BYTES = 16 << 20 };
 
 struct traps {
     const struct pt_net *net;
