@@ -67,6 +67,9 @@ bench/compile.py --portent build/bin/portent
 say "the event stream (aims: 2 million events/s without loss; a stopped reader at most 1.1x an absent one)"
 bench/watch/run.py build
 
+say "Büchi automata of parametric families up to n = 20"
+"$bin/buchi" families
+
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"
   "$bin/buchi" "$formulas" | tail -n 12
