@@ -4,12 +4,14 @@
  * id up to its '-') over the formulas that each tool finished.
  *
  *     buchi FORMULAS.tsv
+ *     buchi families [N]      each parametric family up to n = N (20): the largest that is translated, and the time
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "logic/lang/property.h"
 
 enum { TOOLS = 3, STATE_LIMIT = 100000, MAX_FAMILY = 32 };
@@ -24,7 +26,7 @@ struct totals {
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* the machine may be shared */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -90,11 +92,101 @@ static bool split(char *line, char **fields)
     return true;
 }
 
+/* ---- families ---- */
+
+static void put_fair(struct pt_buf *f, unsigned n)
+{
+    for (unsigned i = 1; i <= n; i++)
+        pt_buf_printf(f, "%s([]<>p%u)", i > 1 ? " && " : "", i);
+}
+
+static void put_implied(struct pt_buf *f, unsigned n)
+{
+    pt_buf_puts(f, "(");
+    put_fair(f, n);
+    pt_buf_puts(f, ") -> [](q -> <>r)");
+}
+
+static void put_until_left(struct pt_buf *f, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        pt_buf_puts(f, "(");
+    for (unsigned i = 1; i <= n; i++)
+        pt_buf_printf(f, i > 1 ? " U p%u)" : "p%u", i);
+}
+
+static void put_until_right(struct pt_buf *f, unsigned n)
+{
+    for (unsigned i = 1; i <= n; i++)
+        pt_buf_printf(f, i < n ? "p%u U (" : "p%u", i);
+    for (unsigned i = 1; i < n; i++)
+        pt_buf_puts(f, ")");
+}
+
+static void put_within(struct pt_buf *f, unsigned n)
+{
+    pt_buf_puts(f, "[](p -> q");
+    for (unsigned i = 1; i <= n; i++) {
+        pt_buf_puts(f, " || ");
+        for (unsigned k = 0; k < i; k++)
+            pt_buf_puts(f, "X ");
+        pt_buf_puts(f, "q");
+    }
+    pt_buf_puts(f, ")");
+}
+
+static void put_chain(struct pt_buf *f, unsigned n)
+{
+    for (unsigned i = 1; i <= n; i++)
+        pt_buf_printf(f, "%s([]<>p%u || <>[]p%u)", i > 1 ? " && " : "", i, i + 1);
+}
+
+static const struct family {
+    const char *name;
+    void (*put)(struct pt_buf *f, unsigned n);
+} families[] = {
+    {"gf: GF p1 and ... GF pn", put_fair},
+    {"fair: (GF p1 and ... GF pn) -> G(q -> F r)", put_implied},
+    {"ul: (((p1 U p2) U p3) ... U pn)", put_until_left},
+    {"p1 U (p2 U (... U pn))", put_until_right},
+    {"G(p -> q or X q or ... X^n q)", put_within},
+    {"(GF p1 or FG p2) and ... (GF pn or FG p(n+1))", put_chain},
+};
+
+/* Ends with the first that is not translated, or takes longer than anybody would wait. */
+static void measure_family(const struct family *family, unsigned most)
+{
+    enum { LONG = 5 };
+    double seconds = 0, slowest = 0;
+    unsigned states = 0, n = 2;
+    for (; n <= most && slowest < LONG; n++) {
+        struct pt_buf text;
+        struct pt_err err = {0};
+        pt_buf_init(&text);
+        family->put(&text, n);
+        unsigned made = measure(text.text, &seconds, &err);
+        pt_buf_release(&text);
+        slowest = seconds > slowest ? seconds : slowest;
+        if (!made) {
+            printf("RATE %s: n = %u: %s (%.2f s)\n", family->name, n, err.message, seconds);
+            break;
+        }
+        states = made;
+    }
+    printf("RATE %s: n = %u: %u states; slowest %.3f s\n", family->name, n - 1, states, slowest);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc >= 2 && strcmp(argv[1], "families") == 0) {
+        for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+            measure_family(&families[i], argc >= 3 ? (unsigned)atoi(argv[2]) : 20);
+        return 0;
+    }
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
     if (!file) {
-        fprintf(stderr, "usage: buchi FORMULAS.tsv\n");
+        fprintf(stderr, "usage: buchi FORMULAS.tsv | families [N]\n");
         return 2;
     }
     int failures = 0;

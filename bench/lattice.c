@@ -3,7 +3,8 @@
  * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. The same with more jobs, and
  * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events.
  *
- *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS]]
+ *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS]] |
+ *           properties [EVENTS [MOST]]
  *
  * The ratio to the set is taken in CPU time of the one thread, which other load on the machine disturbs least; that of
  * the jobs in elapsed time.
@@ -65,12 +66,13 @@ static double set_seconds(void)
     return seconds;
 }
 
+/* Of the property that is added last. */
 static struct pt_monitor *monitor_of(struct pt_properties *props, const char *text)
 {
     struct pt_err err;
     struct pt_monitor *monitor;
     if (pt_properties_add_formula(props, text, &err) != PT_OK ||
-        pt_monitor_new(&props->items[0], 100000, &monitor, &err) != PT_OK) {
+        pt_monitor_new(&props->items[props->count - 1], 100000, &monitor, &err) != PT_OK) {
         fprintf(stderr, "bench: %s\n", err.message);
         exit(1);
     }
@@ -284,6 +286,62 @@ static void bench_threads(uint64_t events, uint32_t only)
         }
 }
 
+/* Elapsed time of four properties' cones, each of half the events. */
+static double properties(uint64_t events, unsigned jobs)
+{
+    enum { COUNT = 4 };
+    struct pt_properties *props[COUNT]; /* each its own: adding one may move others */
+    struct pt_analysis_input inputs[COUNT] = {0};
+    struct pt_names names;
+    struct pt_err err;
+    intern_names(&names, 8);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "always (x%u < 9 -> (x%u < 9 since (x%u < 9 && once x%u < 9)))", i + 1, i + 2,
+                 i + 4, i + 5);
+        props[i] = pt_properties_new();
+        inputs[i].monitor = monitor_of(props[i], text);
+        inputs[i].property = &props[i]->items[0];
+    }
+    struct pt_analysis_options options = {
+        .window = 64, .lookahead = 256, .jobs = jobs, .trace = "bench", .batches = true};
+    double start = clock_seconds(CLOCK_MONOTONIC);
+    struct pt_analysis *analysis = pt_analysis_new(&names, inputs, COUNT, &options);
+    uint64_t random = 88172645463325252ULL;
+    for (uint64_t k = 0; k < events; k++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        feed(analysis, random % 8, PT_OP_WRITE, random % 8, (int64_t)(random >> 48) % 9);
+    }
+    if (pt_analysis_flush(analysis, &err) != PT_OK)
+        exit(1);
+    pt_analysis_finish(analysis, NULL);
+    double seconds = clock_seconds(CLOCK_MONOTONIC) - start;
+    report(analysis);
+    pt_analysis_free(analysis);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        pt_monitor_free(inputs[i].monitor);
+        pt_properties_free(props[i]);
+    }
+    pt_names_release(&names);
+    return seconds;
+}
+
+static void bench_properties(uint64_t events, unsigned most)
+{
+    enum { ROUNDS = 3, MOST_DOUBLINGS = 3 };
+    double best[MOST_DOUBLINGS] = {1e9, 1e9, 1e9};
+    for (int round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < MOST_DOUBLINGS && 1u << i <= most; i++) {
+            double seconds = properties(events, 1u << i);
+            best[i] = seconds < best[i] ? seconds : best[i];
+        }
+    for (unsigned i = 0; i < MOST_DOUBLINGS && 1u << i <= most; i++)
+        printf("RATE cones of four properties: %u jobs %.3f s, %.2fx faster%s\n", 1u << i, best[i], best[0] / best[i],
+               i == 1 ? " (at least 1.8)" : "");
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "full") == 0) {
@@ -300,9 +358,12 @@ int main(int argc, char **argv)
                large / small, large_mb / small_mb);
     } else if (argc >= 2 && strcmp(argv[1], "threads") == 0) {
         bench_threads(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000, argc >= 4 ? (uint32_t)atoi(argv[3]) : 0);
+    } else if (argc >= 2 && strcmp(argv[1], "properties") == 0) {
+        bench_properties(argc >= 3 ? strtoull(argv[2], NULL, 10) : 200000,
+                         argc >= 4 ? (unsigned)atoi(argv[3]) : (unsigned)get_nprocs());
     } else {
         fprintf(stderr, "usage: lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | "
-                        "threads [EVENTS [THREADS]]\n");
+                        "threads [EVENTS [THREADS]] | properties [EVENTS [MOST]]\n");
         return 2;
     }
     return 0;

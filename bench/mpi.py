@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SHAPES = ((4, 80), (6, 12), (8, 6))  # threads, events of each
+SHAPES = ((4, 80), (6, 16), (8, 7))  # threads, events of each
 RANKS = [1, 2, 4]
 FIGURES = re.compile(r"rank \d+: (\d+) bytes in (\d+) messages, \d+ collective calls, \d+ KiB of memory, (\d+) ms of processor time, (\d+) of")
 

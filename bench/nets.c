@@ -1,6 +1,6 @@
 /*
  * Unfolding 1-safe nets (net_families.h), on one core: processor time per history of an event as the nets grow, and
- * what `--deadlock` adds. Every case runs in a process of its own, whose peak memory the parent reads.
+ * what `--deadlock` takes. Every case runs in a process of its own, whose peak memory the parent reads.
  *
  *   nets                    the table
  *   nets FAMILY N           one case
@@ -84,7 +84,7 @@ static void report(enum net_family family, uint32_t n)
         fflush(stdout);
         if (!plain) {
             struct outcome d = measure(family, n, PT_ASK_DEADLOCK, false);
-            printf("  deadlock: %s, %+.3f s", d.found ? "yes" : "no", d.seconds - o.seconds);
+            printf("  deadlock: %s, %.3f s%s", d.found ? "yes" : "no", d.seconds, d.events ? "" : " without unfolding");
         }
         printf("\n");
         fflush(stdout);

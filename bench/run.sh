@@ -41,6 +41,9 @@ say "the cone: window 64, lookahead 256, 8 threads"
 say "the cone by threads (aims: 500,000 events/s with 8, 200,000 with 64)"
 "$bin/lattice" threads | grep RATE
 
+say "the cones of four properties (aim: two jobs 1.8 times as fast as one)"
+"$bin/lattice" properties | grep RATE
+
 say "threads that come and go (aim: linear)"
 bench/come_and_go.py "$bin/../bin/portent"
 
@@ -63,6 +66,9 @@ bench/compile.py --portent build/bin/portent
 
 say "the event stream (aims: 2 million events/s without loss; a stopped reader at most 1.1x an absent one)"
 bench/watch/run.py build
+
+say "Büchi automata of parametric families up to n = 20"
+"$bin/buchi" families
 
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"

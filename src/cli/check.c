@@ -319,6 +319,11 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     }
     if (read == PT_READ_ERROR)
         status = err->status;
+    struct pt_err earlier;
+    if (pt_analysis_flush(engines->analysis, &earlier) != PT_OK) { /* of an event before what has failed here */
+        *err = earlier;
+        status = earlier.status;
+    }
     if (read == PT_READ_TORN) {
         result->torn = true;
         snprintf(result->torn_message, sizeof result->torn_message, "%s", err->message);
@@ -398,7 +403,7 @@ static void tell_undivided(const struct check *check)
 static void start(struct check *check, struct engines *engines)
 {
     struct pt_analysis_options *options = &check->analyse.engine;
-    options->rereads = is_file(check->trace);
+    options->rereads = options->batches = is_file(check->trace);
     options->group = pt_together_group();
     const struct pt_check_options of_checks = {.trace = options->trace,
                                                .order = pt_orders_widest(options->orders),

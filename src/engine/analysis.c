@@ -5,6 +5,8 @@
  * transitivity survive that, since a clock is the set of events that precede, and the projection is that set's
  * intersection.
  *
+ * What clocks have a count for is a lane (order/order.h): threads that follow each other share one.
+ *
  * Guarantee: each property sees what it would see alone, and findings come in the order of the inputs. Cost: per event
  * that of the causal order, and for a relevant one O(threads) per property that cares for it; once no property needs
  * clocks any more, none are made.
@@ -25,11 +27,6 @@
 #include "engine/wide/wide.h"
 #include "order/access.h"
 #include "order/rank.h"
-
-static uint32_t map_get(const struct id_map *map, uint32_t id)
-{
-    return id < map->cap ? map->to[id] : PT_NONE;
-}
 
 static void map_set(struct id_map *map, uint32_t id, uint32_t to)
 {
@@ -97,7 +94,7 @@ static void map_names(struct pt_analysis *a, struct watched *w)
 static enum pt_status know_event(struct pt_analysis *a, uint32_t id, struct pt_err *err)
 {
     const char *name = pt_name(a->names, PT_SPACE_EVENT, id);
-    if (!a->has_functions || map_get(&a->known_events, id) != PT_NONE)
+    if (!a->has_functions || pt_id_map_get(&a->known_events, id) != PT_NONE)
         return PT_OK;
     map_set(&a->known_events, id, 0);
     for (uint32_t i = 0; i < a->count && pt_is_function_event(name); i++) {
@@ -117,7 +114,7 @@ static enum pt_status know_event(struct pt_analysis *a, uint32_t id, struct pt_e
 static bool covers(const struct id_map *some, const struct id_map *all)
 {
     for (size_t id = 0; id < all->cap; id++)
-        if (all->to[id] != PT_NONE && map_get(some, (uint32_t)id) == PT_NONE)
+        if (all->to[id] != PT_NONE && pt_id_map_get(some, (uint32_t)id) == PT_NONE)
             return false;
     return true;
 }
@@ -229,7 +226,8 @@ static void watch_runs(struct pt_analysis *a, struct watched *w)
 {
     const struct pt_analysis_options *options = &a->options;
     bool all = options->window == PT_ALL && options->lookahead == PT_ALL && !options->exhaustive;
-    w->lattice = pt_lattice_new(w->monitor, a->names, options, w->finding);
+    w->options = *options;
+    w->lattice = pt_lattice_new(w->monitor, a->names, &w->options, w->finding);
     if (all && options->order == &pt_order_access)
         w->pattern = pt_order_pattern_of(w->monitor, a->names, options->counted_before);
 }
@@ -245,6 +243,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         a->options.order = &pt_order_access;
     a->order = pt_order_new(a->options.order, options->trace, names);
     a->order->counted_before = options->counted_before;
+    a->order->lanes = true;
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
     a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
@@ -277,6 +276,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     }
     watch_threads(a, inputs);
     watch_races(a, inputs);
+    pt_analysis_divide(a);
     return a;
 }
 
@@ -284,9 +284,14 @@ void pt_analysis_free(struct pt_analysis *a)
 {
     if (!a)
         return;
+    pt_crew_free(a->crew);
+    for (uint32_t i = 0; i < a->batch_count; i++)
+        pt_clock_unref(a->batch[i].clock);
+    free(a->batch);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         pt_lattice_free(w->lattice);
+        pt_clock_pool_release(&w->clocks);
         pt_order_pattern_free(w->pattern);
         pt_timed_free(w->timed);
         pt_wide_stream_free(w->stream);
@@ -315,68 +320,10 @@ void pt_analysis_free(struct pt_analysis *a)
     free(a);
 }
 
-static struct pt_rank *own_of(struct watched *w, uint32_t thread)
-{
-    if (thread >= w->own_cap) {
-        size_t old = w->own_cap;
-        PT_GROW(w->own, w->own_cap, (size_t)thread + 1);
-        memset(w->own + old, 0, (w->own_cap - old) * sizeof *w->own);
-        for (size_t i = old; i < w->own_cap; i++)
-            pt_rank_begin(&w->own[i], w->counted_before);
-    }
-    return &w->own[thread];
-}
-
-/* A new reference to the clock as the property counts. */
-static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
-{
-    if (w->all_relevant)
-        return pt_clock_ref(clock);
-    struct pt_clock *own = pt_clock_new(clock->len, clock->pool);
-    for (uint32_t t = 0; t < clock->len; t++)
-        own->counts[t] = clock->counts[t] ? pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
-    return own;
-}
-
-/* What the event is to a property: the variable it writes, the user event it is. */
-static uint32_t written_var(const struct watched *w, const struct pt_event *event)
-{
-    return pt_op_writes_var(event->op) ? map_get(&w->vars, event->object) : PT_NONE;
-}
-
-static uint32_t user_event_of(const struct watched *w, const struct pt_event *event)
-{
-    return event->op == PT_OP_EVENT ? map_get(&w->events, event->object) : PT_NONE;
-}
-
-static void forget_pattern(struct watched *w)
-{
-    pt_order_pattern_free(w->pattern);
-    w->pattern = NULL;
-}
-
-static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
-{
-    uint32_t var = written_var(w, event), user_event = user_event_of(w, event);
-    bool relevant = var != PT_NONE || user_event != PT_NONE;
-    if (!w->all_relevant)
-        pt_rank_append(own_of(w, event->thread), relevant);
-    if (!relevant)
-        return PT_OK;
-    struct pt_clock *own = project(w, clock);
-    enum pt_status status = pt_lattice_push(w->lattice, event, var, user_event, own, err);
-    if (w->pattern && pt_lattice_needs_order(w->lattice))
-        pt_order_pattern_event(w->pattern, event, user_event, own);
-    else
-        forget_pattern(w); /* later clocks may be missing */
-    pt_clock_unref(own);
-    return status;
-}
-
 static void take_initial(struct pt_analysis *a, const struct pt_event *event)
 {
     for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t var = map_get(&a->watched[i].vars, event->object);
+        uint32_t var = pt_id_map_get(&a->watched[i].vars, event->object);
         if (a->watched[i].lattice && var != PT_NONE)
             pt_lattice_initial(a->watched[i].lattice, var, event->value);
         if (a->watched[i].timed && var != PT_NONE)
@@ -390,11 +337,11 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
     bool relevant = false;
     switch (pt_op_space(event->op)) {
     case PT_SPACE_VAR:
-        relevant = pt_op_writes_var(event->op) && map_get(&a->vars, event->object) != PT_NONE;
+        relevant = pt_op_writes_var(event->op) && pt_id_map_get(&a->vars, event->object) != PT_NONE;
         mark(&a->var_seen, &a->var_seen_cap, event->object);
         break;
     case PT_SPACE_EVENT:
-        relevant = map_get(&a->events, event->object) != PT_NONE;
+        relevant = pt_id_map_get(&a->events, event->object) != PT_NONE;
         mark(&a->event_seen, &a->event_seen_cap, event->object);
         break;
     case PT_SPACE_THREAD:
@@ -425,30 +372,46 @@ static void judge_ordering(struct pt_analysis *a)
     a->ordering = needed;
 }
 
+/* What waits comes before what has failed now. */
+static enum pt_status flush_first(struct pt_analysis *a, enum pt_status status, struct pt_err *err)
+{
+    struct pt_err earlier;
+    if (pt_analysis_flush(a, &earlier) == PT_OK)
+        return status;
+    *err = earlier;
+    return earlier.status;
+}
+
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
 {
     enum pt_status status = event->op == PT_OP_EVENT ? know_event(a, event->object, err) : PT_OK;
+    if (status == PT_OK && (event->op == PT_OP_INIT || event->op == PT_OP_LOST))
+        status = pt_analysis_flush(a, err);
     if (status != PT_OK)
-        return status;
+        return flush_first(a, status, err);
     bool relevant = take_note(a, event);
     if (event->op == PT_OP_INIT)
         take_initial(a, event);
     for (uint32_t i = 0; a->any_timed && i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->timed)
-            pt_timed_event(w->timed, event, written_var(w, event), user_event_of(w, event));
+            pt_timed_event(w->timed, event, pt_watched_var(w, event), pt_watched_event(w, event));
     }
     if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
         pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
     if (a->log)
         pt_analysis_log(a, event);
     struct pt_clock *clock = a->no_clock;
+    uint32_t lane = 0; /* without clocks events are only counted, and any will do */
     if (a->ordering)
         status = pt_order_event(a->order, event, relevant, &clock, err);
-    for (uint32_t i = 0; status == PT_OK && relevant && i < a->count; i++)
-        if (a->watched[i].lattice)
-            status = push(&a->watched[i], event, clock, err);
-    if (relevant && a->ordering)
+    if (a->ordering && relevant && status == PT_OK)
+        lane = pt_order_lane(a->order, event->thread);
+    if (status != PT_OK)
+        return flush_first(a, status, err);
+    if (relevant)
+        status = pt_analysis_push(a, event, lane, clock, err);
+    if (relevant && a->ordering && !a->batch_count)
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
         status = pt_knowledge_event(a->knowledge, event, err);
@@ -546,7 +509,7 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
             pt_timed_gap(a->watched[i].timed, lost);
         if (a->watched[i].lattice)
             pt_lattice_gap(a->watched[i].lattice);
-        forget_pattern(&a->watched[i]);
+        pt_watched_forget_pattern(&a->watched[i]);
     }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);

@@ -48,6 +48,7 @@ struct pt_analysis_options {
     uint64_t *memory_used;   /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;       /* its name, for places in messages */
     bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
+    bool batches;            /* nobody waits for answers before the end: pt_analysis_flush is called then */
     uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
@@ -118,6 +119,9 @@ void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);
 /* The live state of a `within` property, NULL for others. A clock event brings the time to it. */
 struct pt_within;
 struct pt_within *pt_analysis_within(struct pt_analysis *analysis, uint32_t index);
+/* Where the options have `batches`: what waits for its batch is taken. Once the last event was given, before
+ * pt_analysis_finish; an error is that of an event before. */
+enum pt_status pt_analysis_flush(struct pt_analysis *analysis, struct pt_err *err) PT_WARN_UNUSED;
 /* The trace has ended; `lost`: events are missing, so that what would hold is unknown. */
 void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);
 /* Valid until the analysis is freed; final after finish. In the order of the inputs. */

@@ -3,6 +3,9 @@
 #define PT_ENGINE_ANALYSIS_IMPL_H
 
 #include "engine/analysis.h"
+#include "engine/crew.h"
+#include "order/clock.h"
+#include "order/rank.h"
 
 /* Ids of the trace to small numbers of a monitor. */
 struct id_map {
@@ -20,6 +23,13 @@ struct watched {             /* one property */
     bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
     struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
     struct id_map vars, events;
+    struct pt_analysis_options options; /* its lattice's */
+    bool apart;                         /* its lattice has clocks of its own, from these: see analysis_push.c */
+    struct pt_clock_pool clocks;
+    uint64_t memory_used;  /* ... and counts its memory by itself */
+    enum pt_status failed; /* at an event of the batch: this one, and why */
+    uint32_t failed_at;
+    struct pt_err why;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
     size_t own_cap;
@@ -50,9 +60,40 @@ struct pt_analysis {
     uint64_t event_count, thread_count;
     bool ordering; /* clocks are still needed */
     bool any_timed;
+    struct pt_crew *crew; /* NULL: events are pushed as they come */
+    struct waiting {      /* relevant events that no lattice has been given yet */
+        struct pt_event event;
+        uint32_t lane;
+        struct pt_clock *clock;
+    } * batch;
+    uint32_t batch_count;
     struct pt_clock *no_clock;
     struct pt_clock_pool own_clocks;
 };
+
+static inline uint32_t pt_id_map_get(const struct id_map *map, uint32_t id)
+{
+    return id < map->cap ? map->to[id] : PT_NONE;
+}
+
+/* What the event is to a property: the variable it writes, the user event it is. */
+static inline uint32_t pt_watched_var(const struct watched *w, const struct pt_event *event)
+{
+    return pt_op_writes_var(event->op) ? pt_id_map_get(&w->vars, event->object) : PT_NONE;
+}
+static inline uint32_t pt_watched_event(const struct watched *w, const struct pt_event *event)
+{
+    return event->op == PT_OP_EVENT ? pt_id_map_get(&w->events, event->object) : PT_NONE;
+}
+
+/* --- analysis_push.c --- */
+
+/* Where it pays and may be done, lattices are given their events by several threads from now on. */
+void pt_analysis_divide(struct pt_analysis *a);
+/* A relevant event, for all lattices; `lane`: where clocks count the events of its thread. */
+enum pt_status pt_analysis_push(struct pt_analysis *a, const struct pt_event *event, uint32_t lane,
+                                struct pt_clock *clock, struct pt_err *err);
+void pt_watched_forget_pattern(struct watched *w);
 
 /* --- analysis_wide.c --- */
 

@@ -27,21 +27,24 @@ static struct lat_event *event_of(const struct pt_lattice *l, struct lat_chosen 
 void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual)
 {
     struct pt_finding *finding = l->finding;
-    uint32_t columns = l->column_count;
-    if (finding->actual_count > MAX_EVENTS || (uint64_t)finding->actual_count * columns > MAX_CELLS)
+    uint32_t count = l->tenant_count;
+    if (finding->actual_count > MAX_EVENTS || (uint64_t)finding->actual_count * count > MAX_CELLS)
         return;
-    const char **threads = pt_arena_alloc(&finding->arena, (columns + 1) * sizeof *threads);
-    for (uint32_t c = 0; c < columns; c++) {
-        const char *name = pt_name(l->names, PT_SPACE_THREAD, l->columns[c].thread);
-        threads[c] = pt_arena_strndup(&finding->arena, name, strlen(name));
+    const char **threads = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *threads);
+    for (uint32_t t = 0; t < count; t++) {
+        const char *name = pt_name(l->names, PT_SPACE_THREAD, l->tenants[t].thread);
+        threads[t] = pt_arena_strndup(&finding->arena, name, strlen(name));
     }
     finding->threads = threads;
-    finding->thread_count = columns;
+    finding->thread_count = count;
     for (uint32_t i = 0; i < finding->actual_count; i++) {
-        uint64_t *clock = pt_arena_alloc(&finding->arena, columns * sizeof *clock);
+        uint64_t *clock = pt_arena_alloc(&finding->arena, count * sizeof *clock);
         struct pt_cut_event event = lat_cut_event(l, actual[i].column, actual[i].index);
-        for (uint32_t c = 0; c < columns; c++)
-            clock[c] = c == event.column ? event.index : pt_relation_needs(&l->relation, &event, c);
+        for (uint32_t t = 0; t < count; t++) {
+            uint32_t c = l->tenants[t].column;
+            uint64_t known = c == event.column ? event.index : pt_relation_needs(&l->relation, &event, c);
+            clock[t] = lat_tenant_count(l, &l->tenants[t], known);
+        }
         finding->actual[i].clock = clock;
     }
 }
@@ -134,10 +137,13 @@ static uint64_t *cut_at(const struct drawing *d, uint32_t i)
     return d->counts + (size_t)i * d->columns;
 }
 
-static bool is_enabled(const struct drawing *d, const uint64_t *cut, uint32_t column)
+/* The next event of a tenant's column, if it is the tenant's. */
+static bool is_enabled(const struct drawing *d, const uint64_t *cut, uint32_t tenant)
 {
     const struct pt_lattice *l = d->l;
-    if (cut[column] >= l->columns[column].arrived)
+    uint32_t column = l->tenants[tenant].column;
+    if (cut[column] >= l->columns[column].arrived ||
+        lat_event_at(&l->columns[column], cut[column] + 1)->tenant != tenant)
         return false;
     struct pt_cut_event event = lat_cut_event(l, column, cut[column] + 1);
     return pt_relation_enabled(&l->relation, cut, &event);
@@ -159,11 +165,11 @@ static bool draw_level(struct drawing *d)
     uint64_t *cut = pt_xmalloc(d->columns * sizeof *cut);
     bool fits = true;
     for (uint32_t i = from; i < to; i++) {
-        for (uint32_t c = 0; c < d->columns && fits; c++) {
-            if (!is_enabled(d, cut_at(d, i), c))
+        for (uint32_t t = 0; t < d->l->tenant_count && fits; t++) {
+            if (!is_enabled(d, cut_at(d, i), t))
                 continue;
             memcpy(cut, cut_at(d, i), d->columns * sizeof *cut);
-            cut[c]++;
+            cut[d->l->tenants[t].column]++;
             uint32_t at = find_cut(d, to, cut);
             if (at == PT_NONE) {
                 fits = d->count < PT_VIEW_MAX;
@@ -277,7 +283,7 @@ static void draw_paths(const struct drawing *d, const uint64_t *start, struct pt
         columns[i] = d->by_number[i + 1].column;
     view->observed = path(d, cut_at(d, 0), 0, columns, steps, &view->observed_count);
     for (uint32_t i = 0; i < finding->witness_count; i++)
-        columns[i] = finding->witness[i].thread_index;
+        columns[i] = d->l->tenants[finding->witness[i].thread_index].column;
     view->violating = path(d, start, finding->witness_from, columns, finding->witness_count, &view->violating_count);
     free(columns);
 }
@@ -288,9 +294,14 @@ static struct pt_view *keep_drawing(const struct drawing *d, const uint64_t *sta
     struct pt_arena *arena = &finding->arena;
     struct pt_view *view = pt_arena_alloc(arena, sizeof *view);
     view->cut_count = d->count;
-    view->counts = pt_arena_alloc(arena, ((size_t)d->count * d->columns + 1) * sizeof *view->counts);
-    for (size_t i = 0; i < (size_t)d->count * d->columns; i++)
-        view->counts[i] = (uint32_t)(d->counts[i] - d->l->options->counted_before); /* at most PT_VIEW_MAX */
+    uint32_t tenants = d->l->tenant_count;
+    view->counts = pt_arena_alloc(arena, ((size_t)d->count * tenants + 1) * sizeof *view->counts);
+    for (uint32_t i = 0; i < d->count; i++)
+        for (uint32_t t = 0; t < tenants; t++) { /* at most PT_VIEW_MAX */
+            const struct lat_tenant *tenant = &d->l->tenants[t];
+            uint64_t count = lat_tenant_count(d->l, tenant, cut_at(d, i)[tenant->column]);
+            view->counts[(size_t)i * tenants + t] = (uint32_t)(count ? count - d->l->options->counted_before : 0);
+        }
     view->levels = pt_arena_alloc(arena, d->count * sizeof *view->levels);
     view->kept = pt_arena_alloc(arena, d->count * sizeof *view->kept);
     memcpy(view->kept, d->kept, d->count * sizeof *view->kept);
@@ -333,7 +344,7 @@ static void drawing_release(struct drawing *d)
 void lat_detail_view(struct pt_lattice *l, const uint64_t *start)
 {
     /* A lattice has more states than events: with more of them than this, even its lower levels hardly fit. */
-    if (!l->finding->threads || l->level >= PT_VIEW_MAX || l->pushed > MAX_EVENTS || l->column_count > MAX_VIEW_THREADS)
+    if (!l->finding->threads || l->level >= PT_VIEW_MAX || l->pushed > MAX_EVENTS || l->tenant_count > MAX_VIEW_THREADS)
         return;
     for (uint32_t c = 0; c < l->column_count; c++)
         if (l->columns[c].freed > l->options->counted_before)

@@ -133,7 +133,8 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->ranking.order);
     free(l->ranking.kept);
     free(l->columns);
-    free(l->column_of_thread);
+    free(l->column_of_lane);
+    free(l->tenants);
     free(l->line);
     free(l->trail);
     free(l->is_joint);
@@ -372,25 +373,39 @@ static void start(struct pt_lattice *l)
         l->stopped = true;
 }
 
-static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
+static struct lat_column *column_of(struct pt_lattice *l, uint32_t lane)
 {
-    if (thread >= l->column_of_thread_cap) {
-        size_t old = l->column_of_thread_cap;
-        PT_GROW(l->column_of_thread, l->column_of_thread_cap, (size_t)thread + 1);
-        memset(l->column_of_thread + old, 0xff, (l->column_of_thread_cap - old) * sizeof *l->column_of_thread);
+    if (lane >= l->column_of_lane_cap) {
+        size_t old = l->column_of_lane_cap;
+        PT_GROW(l->column_of_lane, l->column_of_lane_cap, (size_t)lane + 1);
+        memset(l->column_of_lane + old, 0xff, (l->column_of_lane_cap - old) * sizeof *l->column_of_lane);
     }
-    if (l->column_of_thread[thread] == PT_NONE) {
+    if (l->column_of_lane[lane] == PT_NONE) {
         uint64_t before = l->options->counted_before;
-        struct lat_column column = {thread, before, before, before, before, before, .field = PT_NONE};
-        l->column_of_thread[thread] = l->column_count;
+        struct lat_column column = {lane, PT_NONE, before, before, before, before, before, .field = PT_NONE};
+        l->column_of_lane[lane] = l->column_count;
         PT_PUSH(l->columns, l->column_count, l->column_cap, column);
-        pt_relation_thread(&l->relation, thread);
+        pt_relation_thread(&l->relation, lane);
         lat_workers_columns(l);
     }
-    return &l->columns[l->column_of_thread[thread]];
+    return &l->columns[l->column_of_lane[lane]];
 }
 
-/* Given clocks may leave two writes of one variable unordered; then a state has no value for it. */
+/* The tenant of a column whose next event is the thread's. */
+static uint32_t tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread)
+{
+    if (column->tenant != PT_NONE && l->tenants[column->tenant].thread == thread)
+        return column->tenant;
+    if (column->tenant != PT_NONE)
+        l->tenants[column->tenant].upto = column->arrived;
+    struct lat_tenant tenant = {thread, (uint32_t)(column - l->columns), column->arrived, UINT64_MAX};
+    column->tenant = l->tenant_count;
+    PT_PUSH(l->tenants, l->tenant_count, l->tenant_cap, tenant);
+    return column->tenant;
+}
+
+/* Given clocks, with which a lane is a thread, may leave two writes of one variable unordered; then a state has no
+ * value for it. */
 static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event,
                                    uint32_t var, struct pt_err *err)
 {
@@ -399,7 +414,7 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
         return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
                          "the clocks do not order this write of '%s' with the one before it by %s",
                          pt_name(l->names, PT_SPACE_VAR, event->object),
-                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].thread));
+                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
     *last = *e;
     last->needs = NULL;
     return PT_OK;
@@ -427,6 +442,7 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
                           .var = var,
                           .user_event = user_event,
                           .effect = effect,
+                          .tenant = tenant_of(l, column, event->thread),
                           .value = event->value,
                           .clock = pt_clock_ref(clock)};
     e.joint = var != PT_NONE && l->is_joint[var];
@@ -469,14 +485,14 @@ static void timed(struct pt_lattice *l, uint64_t since, uint32_t weight)
         l->busy_ns += (l->options->now() - since) * weight;
 }
 
-enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t var, uint32_t user_event,
-                               struct pt_clock *clock, struct pt_err *err)
+enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t lane, uint32_t var,
+                               uint32_t user_event, struct pt_clock *clock, struct pt_err *err)
 {
     if (!l->started)
         start(l);
     uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
     uint64_t since = weight ? l->options->now() : 0;
-    struct lat_column *column = column_of(l, event->thread);
+    struct lat_column *column = column_of(l, lane);
     uint32_t c = (uint32_t)(column - l->columns);
     struct pt_cut_event e = {c, column->arrived + 1, clock, event->object, event->op};
     if (var != PT_NONE && !l->stopped) {
@@ -524,14 +540,14 @@ static bool divided(const struct pt_lattice *l)
     return pt_group_shares(l->options->group) && !l->module;
 }
 
-/* Levels are sorted, or split by the thread with the most events; those that are divided go by the hash of the cut. */
+/* Levels are sorted, or split by the thread with the most events. */
 static void split_level_zero(struct pt_lattice *l)
 {
     if (!l->layout->field_count)
         return;
     uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived - l->options->counted_before;
     uint32_t parts = 1;
-    l->current->sorted = !divided(l) && lat_merge_fits(l);
+    l->current->sorted = lat_merge_fits(l);
     while (!l->current->sorted && parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;
     lat_level_split(l->current, parts);

@@ -28,11 +28,12 @@ void pt_lattice_expect(struct pt_lattice *lattice, uint64_t states);
 /* Before the first push. */
 void pt_lattice_initial(struct pt_lattice *lattice, uint32_t var, struct pt_value value);
 /*
- * The property's next relevant event in trace order: `var` is the monitor's variable it writes or PT_NONE, `user_event`
- * the monitor's event it is or PT_NONE; `clock` counts this property's relevant events (a reference is taken).
- * PT_EINPUT when two writes of one variable are not ordered (possible with given clocks only).
+ * The property's next relevant event in trace order, counted by clocks at `lane` (order/order.h): `var` is the
+ * monitor's variable it writes or PT_NONE, `user_event` the monitor's event it is or PT_NONE; `clock` counts this
+ * property's relevant events (a reference is taken). PT_EINPUT when two writes of one variable are not ordered
+ * (possible with given clocks only).
  */
-enum pt_status pt_lattice_push(struct pt_lattice *lattice, const struct pt_event *event, uint32_t var,
+enum pt_status pt_lattice_push(struct pt_lattice *lattice, const struct pt_event *event, uint32_t lane, uint32_t var,
                                uint32_t user_event, struct pt_clock *clock, struct pt_err *err) PT_WARN_UNUSED;
 /* Whether further clocks can still change what is found: not after the exploration has ended. */
 bool pt_lattice_needs_order(const struct pt_lattice *lattice);

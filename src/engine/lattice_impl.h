@@ -16,16 +16,25 @@ struct lat_event {
     uint32_t var, user_event; /* of the monitor, or PT_NONE */
     uint32_t effect;          /* pt_monitor_effect, or PT_NONE where there is none (user events, modules) */
     bool joint;               /* it writes a variable that some atom reads together with others */
+    uint32_t tenant;          /* whose it is */
     struct pt_value value;
     struct pt_clock *clock;
     uint64_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
                        or 0 */
 };
 
-/* A thread's relevant events. Event k is events[k - freed - 1]; the first has k = 1, or one more than the options'
- * `counted_before`. No more than UINT32_MAX are there at a time. */
+/* A thread with relevant events: those of its column with numbers above `before`, up to `upto`. */
+struct lat_tenant {
+    uint32_t thread, column;
+    uint64_t before, upto; /* upto: UINT64_MAX while nobody has come after it */
+};
+
+/* The relevant events of a lane: of a thread, or of several that came one after the other. Event k is events[k - freed
+ * - 1]; the first has k = 1, or one more than the options' `counted_before`. No more than UINT32_MAX are there at a
+ * time. */
 struct lat_column {
-    uint32_t thread;
+    uint32_t lane;
+    uint32_t tenant;  /* the latest; PT_NONE: none yet */
     uint64_t arrived; /* how many there are so far */
     uint64_t freed;   /* how many of them are forgotten */
     uint64_t common;  /* how many are in every cut of the current level ... */
@@ -174,8 +183,11 @@ struct pt_lattice {
     struct lat_column *columns;
     uint32_t column_count;
     size_t column_cap;
-    uint32_t *column_of_thread;
-    size_t column_of_thread_cap;
+    uint32_t *column_of_lane;
+    size_t column_of_lane_cap;
+    struct lat_tenant *tenants; /* in the order of their first relevant events */
+    uint32_t tenant_count;
+    size_t tenant_cap;
     uint64_t pushed;                 /* relevant events so far */
     uint64_t common_total;           /* sum of the columns' common */
     uint64_t q_end;                  /* Q is the events up to this number that are not common */
@@ -246,6 +258,14 @@ static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint
     return (struct pt_cut_event){column, index, e->clock, e->object, (uint8_t)e->op};
 }
 void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto);
+/* Of a column's first `count` events those of a tenant, as its thread counts them: from the options' `counted_before`
+ * on; 0: none. */
+static inline uint64_t lat_tenant_count(const struct pt_lattice *l, const struct lat_tenant *tenant, uint64_t count)
+{
+    if (count <= tenant->before)
+        return 0;
+    return (count < tenant->upto ? count : tenant->upto) - tenant->before + l->options->counted_before;
+}
 /* Where the event with this number is: bounded windows, not long forgotten. */
 static inline struct lat_place lat_place_of(const struct pt_lattice *l, uint64_t number)
 {
@@ -324,7 +344,12 @@ uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t 
 
 /* merge.c: full exploration by sorted levels */
 bool lat_merge_fits(const struct pt_lattice *l);
+#define LAT_NO_CUT UINT64_MAX /* no key: the highest bit of a word is a guard, or unused */
+/* Shared with other processes: as far as it is this one's (share.h, bounds). */
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
+/* What `from` leads to in the ranges of the other processes, into `parts`, one for each process. Sets are not stepped
+ * where that is done later. */
+void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_part *parts);
 
 /* pool.c: workers. */
 /* The first `count` workers are there, with scratch for the columns and the layout as they are. */

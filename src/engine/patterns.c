@@ -11,8 +11,8 @@
  *
  * Guarantee: exact for the causal order; the witness is a shortest one, since the earliest tuple needs the fewest
  * events. It is checked against the clocks and by the monitor before it is shown. Cost: for each way to give d labels
- * to T threads, of which there are T^d, time linear in d times the events; ways beyond WAYS are not tried at all.
- * Memory: a few words and a clock, shared with the lattice, for each event.
+ * to T threads (or lanes: order/order.h), of which there are T^d, time linear in d times the events; ways beyond WAYS
+ * are not tried at all. Memory: a few words and a clock, shared with the lattice, for each event.
  */
 #include "engine/patterns.h"
 
@@ -30,14 +30,14 @@ enum {
 
 struct occurrence {
     struct pt_clock *clock;
-    uint32_t thread, event, object, loc;
+    uint32_t thread, lane, event, object, loc;
     uint64_t line;
 };
 
 struct pt_order_pattern {
     struct pt_monitor *monitor;
     const struct pt_names *names;
-    uint64_t before;         /* the count of a thread's first event, less 1 */
+    uint64_t before;         /* the count of a lane's first event, less 1 */
     uint32_t labels[LABELS]; /* events as bits */
     uint32_t length, event_count;
     struct occurrence *all;
@@ -178,10 +178,11 @@ void pt_order_pattern_free(struct pt_order_pattern *p)
     free(p);
 }
 
-void pt_order_pattern_event(struct pt_order_pattern *p, const struct pt_event *event, uint32_t user_event,
-                            struct pt_clock *clock)
+void pt_order_pattern_event(struct pt_order_pattern *p, const struct pt_event *event, uint32_t lane,
+                            uint32_t user_event, struct pt_clock *clock)
 {
-    struct occurrence new = {pt_clock_ref(clock), event->thread, user_event, event->object, event->loc, event->line};
+    struct occurrence new = {pt_clock_ref(clock), event->thread, lane,       user_event,
+                             event->object,       event->loc,    event->line};
     PT_PUSH(p->all, p->count, p->cap, new);
 }
 
@@ -202,7 +203,7 @@ struct search {
 static uint32_t next_of(const struct search *s, uint32_t label, uint32_t from)
 {
     const struct pt_order_pattern *p = s->p;
-    while (from < p->count && (p->all[from].thread != s->way[label] || !(p->labels[label] >> p->all[from].event & 1)))
+    while (from < p->count && (p->all[from].lane != s->way[label] || !(p->labels[label] >> p->all[from].event & 1)))
         from++;
     return from;
 }
@@ -210,8 +211,8 @@ static uint32_t next_of(const struct search *s, uint32_t label, uint32_t from)
 /* Whether event j needs to come before event i, or is it. */
 static bool precedes(const struct pt_order_pattern *p, uint32_t j, uint32_t i)
 {
-    uint32_t thread = p->all[j].thread;
-    return pt_clock_get(p->all[i].clock, thread) >= pt_clock_get(p->all[j].clock, thread);
+    uint32_t lane = p->all[j].lane;
+    return pt_clock_get(p->all[i].clock, lane) >= pt_clock_get(p->all[j].clock, lane);
 }
 
 static bool eliminate(struct search *s)
@@ -271,7 +272,7 @@ static struct threads list_threads(const struct pt_order_pattern *p, uint32_t la
     struct threads threads = {.ids = pt_xmalloc(((size_t)p->count + 1) * sizeof *threads.ids)};
     for (uint32_t i = 0; i < p->count; i++)
         if (label >> p->all[i].event & 1)
-            threads.ids[threads.count++] = p->all[i].thread;
+            threads.ids[threads.count++] = p->all[i].lane;
     threads.count = pt_sort_distinct(threads.ids, threads.count);
     return threads;
 }
@@ -321,19 +322,19 @@ static uint32_t *line_up(const struct search *s)
  * bad. */
 static bool is_witness(const struct pt_order_pattern *p, const uint32_t *run, uint64_t count)
 {
-    uint32_t threads = 0;
+    uint32_t lanes = 0;
     for (uint32_t i = 0; i < p->count; i++)
-        threads = p->all[i].thread >= threads ? p->all[i].thread + 1 : threads;
-    uint64_t *have = pt_xmalloc(((size_t)threads + 1) * sizeof *have);
-    for (uint32_t t = 0; t < threads; t++)
+        lanes = p->all[i].lane >= lanes ? p->all[i].lane + 1 : lanes;
+    uint64_t *have = pt_xmalloc(((size_t)lanes + 1) * sizeof *have);
+    for (uint32_t t = 0; t < lanes; t++)
         have[t] = p->before;
     pt_mstate state = pt_monitor_start(p->monitor);
     state = pt_monitor_step(p->monitor, state, pt_monitor_letter(p->monitor, NULL, PT_NONE));
     bool legal = true;
     for (uint64_t i = 0; i < count && legal; i++) {
         const struct occurrence *e = &p->all[run[i]];
-        legal = state != PT_MSTATE_BAD && pt_clock_get(e->clock, e->thread) == ++have[e->thread];
-        for (uint32_t t = 0; t < threads; t++)
+        legal = state != PT_MSTATE_BAD && pt_clock_get(e->clock, e->lane) == ++have[e->lane];
+        for (uint32_t t = 0; t < lanes; t++)
             legal = legal && pt_clock_get(e->clock, t) <= have[t];
         if (legal)
             state = pt_monitor_step(p->monitor, state, pt_monitor_letter(p->monitor, NULL, e->event));

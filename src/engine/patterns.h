@@ -21,8 +21,8 @@ struct pt_order_pattern *pt_order_pattern_of(struct pt_monitor *monitor, const s
                                              uint64_t counted_before);
 void pt_order_pattern_free(struct pt_order_pattern *pattern); /* NULL is fine */
 /* The property's next relevant event in trace order, as pt_lattice_push has it; a reference of the clock is taken. */
-void pt_order_pattern_event(struct pt_order_pattern *pattern, const struct pt_event *event, uint32_t user_event,
-                            struct pt_clock *clock);
+void pt_order_pattern_event(struct pt_order_pattern *pattern, const struct pt_event *event, uint32_t lane,
+                            uint32_t user_event, struct pt_clock *clock);
 /* False: there are too many ways in which threads can share the pattern's events. */
 bool pt_order_pattern_can(const struct pt_order_pattern *pattern);
 /* The trace has ended, and it can: settles the finding, with a shortest witness. */

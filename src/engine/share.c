@@ -1,11 +1,11 @@
 /*
  * Levels divided among processes; see share.h.
  *
- * The owner of a cut is a sum over the dividing threads modulo the size of the group. A run of counts of a thread (its
- * *stretch*) adds the same to the sum, so that most steps stay with the owner; it is short enough that the cuts of a
- * middle level fall on every process several times. Where one thread has too few counts for that, more divide, each
- * with a multiplier prime to the size, which spreads the owners of neighbouring cuts. One thread at least does not
- * divide, since the counts of all of them have the same sum in every cut of a level.
+ * Of levels that are not sorted: the owner of a cut is a sum over the dividing threads modulo the size of the group. A
+ * run of counts of a thread (its *stretch*) adds the same to the sum, so that most steps stay with the owner; it is
+ * short enough that the cuts of a middle level fall on every process several times. Where one thread has too few counts
+ * for that, more divide, each with a multiplier prime to the size, which spreads the owners of neighbouring cuts. One
+ * thread at least does not divide, since the counts of all of them have the same sum in every cut of a level.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,18 +133,21 @@ static uint32_t owner_of(const struct pt_lattice *l, const uint64_t *key)
 void lat_share_start(struct pt_lattice *l)
 {
     const struct pt_group *group = l->options->group;
-    struct lat_share *share = l->share = pt_xcalloc(1, sizeof *share);
+    struct lat_share *share = l->share = pt_xaligned(LAT_CACHE_LINE, sizeof *share);
     share->group = group;
-    choose_dividing(l);
+    if (!l->current->sorted)
+        choose_dividing(l);
     share->staged = pt_xaligned(LAT_CACHE_LINE, group->size * sizeof *share->staged);
     share->out = pt_xcalloc(group->size, sizeof *share->out);
     share->in = pt_xcalloc(group->size, sizeof *share->in);
     share->letters = pt_xcalloc(group->size, sizeof *share->letters);
     share->sets = pt_xcalloc(group->size, sizeof *share->sets);
-    share->received =
-        pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * l->current->part_count * sizeof *share->received);
-    share->first = pt_xcalloc((size_t)l->current->part_count + 1, sizeof *share->first);
+    share->kinds = l->current->sorted ? 1 : l->current->part_count;
+    share->received = pt_xaligned(LAT_CACHE_LINE, (size_t)group->size * share->kinds * sizeof *share->received);
+    share->first = pt_xcalloc((size_t)share->kinds + 1, sizeof *share->first);
     share->key = pt_xcalloc(l->layout->words, sizeof *share->key);
+    share->bounds = pt_xcalloc((size_t)group->size + 1, sizeof *share->bounds);
+    share->cuts_of = pt_xcalloc(group->size, sizeof *share->cuts_of);
     share->last_letter = share->last_set = PT_NONE;
     l->history.budget /= group->size;
     if (owner_of(l, l->current->parts[0].keys) != group->rank)
@@ -168,6 +171,7 @@ void lat_share_stop(struct pt_lattice *l)
         free(share->letters[p].to);
         free(share->sets[p].to);
     }
+    lat_part_release(l, &share->united);
     atomic_fetch_sub(&l->bytes, share->counted);
     pt_group_bytes_release(share->out, size);
     pt_group_bytes_release(share->in, size);
@@ -181,14 +185,16 @@ void lat_share_stop(struct pt_lattice *l)
     free(share->sent_sets);
     free(share->words.data);
     free(share->key);
+    free(share->bounds);
+    free(share->cuts_of);
     free(share);
     l->share = NULL;
 }
 
 /* ---- what is sent ---- */
 
-/* A message: for each part with records this, and the records column-wise, so that a part can be laid over them where
- * they are; then words (share_words.c), and the number of their bytes. */
+/* A message: for each part with records (of sorted levels there is one) this, and the records column-wise, so that a
+ * part can be laid over them where they are; then words (share_words.c), and the number of their bytes. */
 struct section {
     uint32_t part, count;
 };
@@ -219,12 +225,7 @@ static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i,
         set = pt_sets_step(&l->sets, &w->cache, set, lat_event_letter(l, w, key, letter, field->user_event[index]));
     to->letters[at] = letter;
     to->sets[at] = set;
-    if (letter != share->last_letter || set != share->last_set) { /* they repeat from cut to cut */
-        lat_words_letter(l, letter);
-        lat_words_set(l, set);
-        share->last_letter = letter;
-        share->last_set = set;
-    }
+    lat_words_tell(l, letter, set);
 }
 
 /* The field's steps from a part. */
@@ -328,12 +329,12 @@ static unsigned char *words_of(const struct pt_group_bytes *message, size_t *ret
 }
 
 /* Sections are put where their parts want them: counted first. */
-static void receive(struct pt_lattice *l, uint32_t part_count)
+static void receive(struct pt_lattice *l)
 {
     struct lat_share *share = l->share;
     uint32_t number;
     size_t words;
-    memset(share->first, 0, ((size_t)part_count + 1) * sizeof *share->first);
+    memset(share->first, 0, ((size_t)share->kinds + 1) * sizeof *share->first);
     for (uint32_t p = 0; p < share->group->size; p++) {
         unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
         lat_words_learn(l, p, end, words);
@@ -342,7 +343,7 @@ static void receive(struct pt_lattice *l, uint32_t part_count)
             share->first[number]++;
         }
     }
-    for (uint32_t part = 1; part <= part_count; part++) /* the ends, which become beginnings below */
+    for (uint32_t part = 1; part <= share->kinds; part++) /* the ends, which become beginnings below */
         share->first[part] += share->first[part - 1];
     for (uint32_t p = share->group->size; p-- > 0;) {
         unsigned char *at = share->in[p].data, *end = words_of(&share->in[p], &words);
@@ -375,15 +376,22 @@ static void count_bytes(struct pt_lattice *l)
     share->counted = bytes;
 }
 
-void lat_share_begin(struct pt_lattice *l, const struct lat_level *from)
+void lat_share_begin(struct pt_lattice *l, struct lat_level *from)
 {
     struct lat_share *share = l->share;
     for (uint32_t p = 0; p < share->group->size; p++)
         share->out[p].len = 0;
-    send_steps(l, from);
+    if (from->sorted) {
+        lat_share_stage(l, from);
+        send_staged(l, 0);
+    } else {
+        send_steps(l, from);
+    }
     add_words(share);
     share->group->exchange(share->group->context, share->out, share->in);
-    receive(l, from->part_count);
+    receive(l);
+    if (from->sorted)
+        lat_share_unite(l, share->received, share->first[share->kinds]);
     count_bytes(l);
 }
 
@@ -395,7 +403,8 @@ void lat_share_end(struct pt_lattice *l, const struct lat_level *to)
     pt_set flags = 0;
     for (uint32_t p = 0; p < to->part_count; p++) {
         sums[CUTS] += to->parts[p].count;
-        for (uint32_t i = 0; i < to->parts[p].count; i++)
+        flags |= to->sorted ? to->parts[p].flags : 0;
+        for (uint32_t i = 0; !to->sorted && i < to->parts[p].count; i++)
             flags |= to->parts[p].sets[i];
     }
     sums[BAD] = (flags & PT_SET_BAD) != 0;

@@ -83,7 +83,7 @@ static bool mark(uint64_t **bits, size_t *cap, uint32_t id)
     return fresh;
 }
 
-void lat_words_letter(struct pt_lattice *l, pt_letter letter)
+static void tell_letter(struct pt_lattice *l, pt_letter letter)
 {
     struct lat_share *share = l->share;
     if (!mark(&share->sent_letters, &share->sent_letters_cap, letter))
@@ -93,7 +93,7 @@ void lat_words_letter(struct pt_lattice *l, pt_letter letter)
     lat_words_put_letter(l, &share->words, letter);
 }
 
-void lat_words_set(struct pt_lattice *l, pt_set set)
+static void tell_set(struct pt_lattice *l, pt_set set)
 {
     struct lat_share *share = l->share;
     uint32_t count;
@@ -113,6 +113,17 @@ static void note(struct lat_words *words, uint32_t theirs, uint32_t ours)
     if (words->cap > old)
         memset(words->to + old, 0xff, (words->cap - old) * sizeof *words->to);
     words->to[theirs] = ours;
+}
+
+void lat_words_tell(struct pt_lattice *l, pt_letter letter, pt_set set)
+{
+    struct lat_share *share = l->share;
+    if (letter == share->last_letter && set == share->last_set) /* they repeat from cut to cut */
+        return;
+    tell_letter(l, letter);
+    tell_set(l, set);
+    share->last_letter = letter;
+    share->last_set = set;
 }
 
 void lat_words_learn(struct pt_lattice *l, uint32_t p, const unsigned char *data, size_t len)

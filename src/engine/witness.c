@@ -26,7 +26,7 @@ struct walk {
     uint32_t goal_count;
     bool goal_is_bad; /* at first: any step into a bad state will do */
     uint64_t level;
-    uint32_t column;          /* of the following step, or PT_NONE */
+    uint32_t column, tenant;  /* of the following step, or PT_NONE */
     struct lat_chosen *steps; /* last step first */
     uint32_t step_count;
     size_t step_cap;
@@ -204,6 +204,7 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
         w->goal_is_bad = false;
         w->letter = before;
         w->column = column;
+        w->tenant = e->tenant;
         struct lat_chosen step = {column, index};
         PT_PUSH(w->steps, w->step_count, w->step_cap, step);
         return true;
@@ -212,11 +213,20 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     return false;
 }
 
+/* Is the last event of the column that was gone back over of the same thread? */
+static bool goes_on(const struct walk *w)
+{
+    const struct lat_column *column = &w->l->columns[w->column];
+    uint64_t index = w->counts[w->column];
+    return index > column->freed && lat_event_at(column, index)->tenant == w->tenant;
+}
+
 static bool back_one_level(struct walk *w, const struct lat_past_level *past)
 {
     struct pt_lattice *l = w->l;
     lat_index(&w->table, past->keys, past->count, past->words);
-    if (w->column != PT_NONE && back_over(w, past, w->column))
+    bool again = w->column != PT_NONE && goes_on(w);
+    if (again && back_over(w, past, w->column))
         return true;
     uint64_t below = UINT64_MAX; /* the other columns, latest event first */
     for (;;) {
@@ -233,7 +243,7 @@ static bool back_one_level(struct walk *w, const struct lat_past_level *past)
         }
         if (latest == PT_NONE)
             return false;
-        if (latest != w->column && back_over(w, past, latest))
+        if (!(again && latest == w->column) && back_over(w, past, latest))
             return true;
         below = number;
     }
@@ -270,7 +280,7 @@ static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint64_t in
 {
     struct pt_arena *arena = &l->finding->arena;
     const struct lat_event *e = lat_event_at(&l->columns[column], index);
-    const char *thread = pt_name(l->names, PT_SPACE_THREAD, l->columns[column].thread);
+    const char *thread = pt_name(l->names, PT_SPACE_THREAD, l->tenants[e->tenant].thread);
     const char *object = pt_name(l->names, pt_op_space(e->op), e->object);
     const char *loc = pt_name(l->names, PT_SPACE_LOC, e->loc);
     return (struct pt_step){
@@ -281,7 +291,7 @@ static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint64_t in
         .value = e->user_event == PT_NONE ? e->value : (struct pt_value){0},
         .number = e->number,
         .line = e->line,
-        .thread_index = column,
+        .thread_index = e->tenant,
         .var = e->var,
     };
 }
@@ -319,6 +329,20 @@ static struct lat_chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64
     return list;
 }
 
+static uint32_t tenant_at(const struct pt_lattice *l, struct lat_chosen step)
+{
+    return lat_event_at(&l->columns[step.column], step.index)->tenant;
+}
+
+/* The first event of a tenant that is not among the column's first `have`; 0: there is none. */
+static uint64_t next_of(const struct pt_lattice *l, const struct lat_tenant *tenant, uint64_t have)
+{
+    uint64_t upto = l->columns[tenant->column].arrived;
+    upto = tenant->upto < upto ? tenant->upto : upto;
+    have = have > tenant->before ? have : tenant->before;
+    return have < upto ? have + 1 : 0;
+}
+
 /* For each step and each thread it overtakes: the first event of that thread it overtakes, and why it may. */
 static void fill_moves(struct pt_lattice *l, const uint64_t *start, const struct lat_chosen *run, uint32_t count,
                        uint64_t from)
@@ -331,16 +355,18 @@ static void fill_moves(struct pt_lattice *l, const uint64_t *start, const struct
     for (uint32_t i = 0; i < count; i++) {
         uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
         struct pt_cut_event e = lat_cut_event(l, run[i].column, run[i].index);
-        for (uint32_t c = 0; c < l->column_count; c++) {
-            const struct lat_column *other = &l->columns[c];
-            if (c == run[i].column || have[c] >= other->arrived || lat_event_at(other, have[c] + 1)->number > number)
+        for (uint32_t t = 0; t < l->tenant_count; t++) {
+            const struct lat_tenant *other = &l->tenants[t];
+            const struct lat_column *column = &l->columns[other->column];
+            uint64_t next = other->column == run[i].column ? 0 : next_of(l, other, have[other->column]);
+            if (!next || lat_event_at(column, next)->number > number)
                 continue;
-            struct pt_cut_event over = lat_cut_event(l, c, have[c] + 1);
+            struct pt_cut_event over = lat_cut_event(l, other->column, next);
             struct pt_reason reason = pt_relation_reason(&l->relation, &over, &e);
             struct pt_move move = {.step = i,
-                                   .over = finding->actual[lat_event_at(other, have[c] + 1)->number - from - 1],
-                                   .over_index = reason.index,
-                                   .needs = reason.needs};
+                                   .over = finding->actual[lat_event_at(column, next)->number - from - 1],
+                                   .over_index = lat_tenant_count(l, other, reason.index),
+                                   .needs = lat_tenant_count(l, other, reason.needs)};
             PT_PUSH(moves, finding->move_count, cap, move);
         }
         have[run[i].column]++;
@@ -405,7 +431,7 @@ static void fill_run(struct pt_lattice *l, const uint64_t *start, const struct l
     for (uint32_t i = 0; i < count; i++) {
         uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
         finding->witness[i] = finding->actual[number - from - 1];
-        finding->switches += i > 0 && run[i].column != run[i - 1].column;
+        finding->switches += i > 0 && tenant_at(l, run[i]) != tenant_at(l, run[i - 1]);
     }
     memcpy(finding->observed, finding->witness, count * sizeof *finding->observed);
     qsort(finding->observed, count, sizeof *finding->observed, compare_steps);

@@ -5,7 +5,9 @@
  * Coverability: the net gets one more transition, which consumes from all the places asked about and makes nothing; it
  * can fire iff they can be marked at once, and the unfolder finds a shortest local configuration for it first.
  *
- * Reachability of a marking, and deadlock: the complete prefix is searched for a configuration (configuration.c).
+ * Reachability of a marking, and deadlock: the complete prefix is searched for a configuration (configuration.c). That
+ * there is no deadlock may be shown by traps (traps.c); where components show besides that the net is 1-safe
+ * (components.c), it is not unfolded at all.
  *
  * Firings are replayed on the net, and where they lead is compared with the question, before anybody sees them.
  */
@@ -16,6 +18,7 @@
 
 #include "net/configuration.h"
 #include "net/firing.h"
+#include "net/traps.h"
 
 static enum pt_status check_sources(const struct pt_net *net, struct pt_err *err)
 {
@@ -32,7 +35,8 @@ static enum pt_status check_sources(const struct pt_net *net, struct pt_err *err
 
 static void take_figures(const struct pt_unfolding *u, struct pt_answer *answer)
 {
-    *answer = (struct pt_answer){.conditions = u->condition_total,
+    *answer = (struct pt_answer){.unfolded = true,
+                                 .conditions = u->condition_total,
                                  .events = u->occurrence_count,
                                  .histories = u->event_count - 1,
                                  .cutoffs = u->cutoff_count,
@@ -124,12 +128,33 @@ static enum pt_status check_firings(const struct pt_net *net, const struct pt_qu
                       "a firing sequence failed its own check (this is a mistake in portent: please report the net)");
 }
 
+/* Whether the net's structure shows that there is no deadlock; and that it is 1-safe. */
+static bool excludes_deadlock(const struct pt_net *net, const struct pt_question *question, uint32_t *ret_traps,
+                              bool *ret_safe)
+{
+    if (question->kind != PT_ASK_DEADLOCK || question->unfold)
+        return false;
+    struct pt_components components;
+    pt_net_find_components(net, &components);
+    *ret_safe = components.all;
+    bool excluded = pt_net_traps_exclude_deadlock(net, &components, question->places, question->place_count, ret_traps);
+    pt_components_release(&components);
+    return excluded;
+}
+
 enum pt_status pt_net_ask(struct pt_net *net, const struct pt_question *question, struct pt_answer *ret_answer,
                           struct pt_err *err)
 {
     enum pt_status status = check_sources(net, err);
     if (status != PT_OK)
         return status;
+    struct pt_answer answer = {0};
+    uint32_t traps = 0;
+    bool safe = false, excluded = excludes_deadlock(net, question, &traps, &safe);
+    if (excluded && safe) {
+        *ret_answer = (struct pt_answer){.traps = traps};
+        return PT_OK;
+    }
     if (!question->plain)
         pt_net_find_reads(net);
     uint32_t transitions = net->transition_count, arcs = net->arc_count;
@@ -148,7 +173,6 @@ enum pt_status pt_net_ask(struct pt_net *net, const struct pt_question *question
                                         .progress = question->progress,
                                         .progress_context = question->progress_context};
     struct pt_unfolding u;
-    struct pt_answer answer;
     status = pt_unfold(&options, &u, err);
     net->transition_count = transitions;
     net->arc_count = arcs;
@@ -156,8 +180,9 @@ enum pt_status pt_net_ask(struct pt_net *net, const struct pt_question *question
         take_figures(&u, &answer);
         if (question->kind == PT_ASK_COVER)
             take_goal(&u, &answer);
-        else if (question->kind != PT_ASK_NOTHING)
+        else if (question->kind != PT_ASK_NOTHING && !excluded)
             search(&u, question, &answer);
+        answer.traps = excluded ? traps : 0;
         pt_unfolding_release(&u);
         status = check_firings(net, question, &answer, err);
     }

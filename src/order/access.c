@@ -34,6 +34,13 @@ struct order_thread {
     uint64_t named; /* the last event whose c= names it */
     struct pt_clock *clock;
     struct pt_rank counted; /* c= numbering: bit k-1 says whether the k-th counted event is relevant here */
+    uint32_t lane;          /* PT_NONE: none yet */
+};
+
+/* A lane whose threads have all ended. */
+struct free_lane {
+    uint32_t lane;
+    uint64_t count; /* their relevant events */
 };
 
 struct access_order {
@@ -43,6 +50,9 @@ struct access_order {
     struct order_thread *threads;
     size_t thread_cap;
     struct order_objects objects[PT_SPACE_COUNT];
+    struct free_lane *free_lanes;
+    uint32_t lane_count, free_count;
+    size_t free_cap;
     struct pt_clock *empty;
     bool given;       /* some line carried c= */
     bool computed;    /* some relevant event was ordered by the access rule */
@@ -76,6 +86,7 @@ static void pass_free(struct pt_order *pass)
         pt_rank_release(&order->threads[i].counted);
     }
     free(order->threads);
+    free(order->free_lanes);
     for (int s = 0; s < PT_SPACE_COUNT; s++) {
         for (size_t i = 0; i < order->objects[s].cap; i++) {
             pt_clock_unref(order->objects[s].items[i].access);
@@ -97,6 +108,7 @@ static void more_threads(struct access_order *order, uint32_t id)
     memset(order->threads + old, 0, (order->thread_cap - old) * sizeof *order->threads);
     for (size_t i = old; i < order->thread_cap; i++) {
         order->threads[i].clock = pt_clock_ref(order->empty);
+        order->threads[i].lane = PT_NONE;
         pt_rank_begin(&order->threads[i].counted, order->head.counted_before);
     }
 }
@@ -236,6 +248,40 @@ static enum pt_status take_given_clock(struct access_order *order, const struct 
     return PT_OK;
 }
 
+/* A lane whose events all come before what has this clock, if one is found soon; or a new one. */
+static uint32_t take_lane(struct access_order *order, const struct pt_clock *clock)
+{
+    enum { LOOKS = 16 };
+    for (uint32_t i = order->free_count; i-- > 0 && order->free_count - i <= LOOKS;) {
+        struct free_lane found = order->free_lanes[i];
+        if (pt_clock_get(clock, found.lane) != found.count)
+            continue;
+        order->free_lanes[i] = order->free_lanes[--order->free_count];
+        return found.lane;
+    }
+    return order->lane_count++;
+}
+
+static uint32_t lane_of(struct access_order *order, struct order_thread *self, uint32_t thread)
+{
+    if (!order->head.lanes)
+        return thread;
+    if (self->lane == PT_NONE)
+        self->lane = take_lane(order, self->clock);
+    return self->lane;
+}
+
+/* It will not act, or be joined, again. */
+static void end_thread(struct access_order *order, struct order_thread *thread)
+{
+    if (thread->lane != PT_NONE) {
+        struct free_lane lane = {thread->lane, pt_clock_get(thread->clock, thread->lane)};
+        PT_PUSH(order->free_lanes, order->free_count, order->free_cap, lane);
+        thread->lane = PT_NONE;
+    }
+    pt_clock_set(&thread->clock, order->empty);
+}
+
 static void follow_access_rule(struct access_order *order, struct order_thread *self, const struct pt_event *event)
 {
     switch (pt_access_role(event->op)) {
@@ -250,7 +296,7 @@ static void follow_access_rule(struct access_order *order, struct order_thread *
         break;
     case PT_ROLE_JOINS:
         pt_clock_absorb(&self->clock, thread_at(order, event->object)->clock);
-        pt_clock_set(&thread_at(order, event->object)->clock, order->empty); /* it will not act, or be joined, again */
+        end_thread(order, thread_at(order, event->object));
         break;
     case PT_ROLE_NONE:
         break;
@@ -264,11 +310,12 @@ static enum pt_status compute_clock(struct access_order *order, const struct pt_
         thread_at(order, event->object); /* may move the array: before `self` is taken */
     struct order_thread *self = thread_at(order, event->thread);
     if (relevant) {
-        uint64_t before = pt_clock_get(self->clock, event->thread), *count;
+        uint32_t lane = lane_of(order, self, event->thread);
+        uint64_t before = pt_clock_get(self->clock, lane), *count;
         if (before == PT_COUNT_MAX || (!before && order->head.counted_before >= PT_COUNT_MAX))
             return too_many(order, event, err);
-        pt_clock_tick(&self->clock, event->thread);
-        count = &self->clock->counts[event->thread]; /* nobody shares it yet */
+        pt_clock_tick(&self->clock, lane);
+        count = &self->clock->counts[lane]; /* nobody shares it yet */
         *count += before ? 0 : order->head.counted_before;
         order->computed = true;
     }
@@ -303,11 +350,17 @@ static enum pt_status pass_event(struct pt_order *pass, const struct pt_event *e
     return PT_OK;
 }
 
+static uint32_t pass_lane(const struct pt_order *pass, uint32_t thread)
+{
+    const struct access_order *order = (const struct access_order *)(const void *)pass;
+    return order->head.lanes && !order->given ? order->threads[thread].lane : thread;
+}
+
 static size_t pass_bytes(const struct pt_order *pass)
 {
     const struct access_order *order = (const struct access_order *)(const void *)pass;
     size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes +
-                   pt_clock_state_bytes(&order->clocks);
+                   order->free_cap * sizeof *order->free_lanes + pt_clock_state_bytes(&order->clocks);
     for (int s = 0; s < PT_SPACE_COUNT; s++)
         bytes += order->objects[s].cap * sizeof(struct order_object);
     return bytes;
@@ -349,6 +402,7 @@ const struct pt_order_kind pt_order_access = {
     .depends = depends,
     .pass_new = pass_new,
     .pass_event = pass_event,
+    .pass_lane = pass_lane,
     .pass_bytes = pass_bytes,
     .pass_free = pass_free,
     .replay = replay,

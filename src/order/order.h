@@ -25,7 +25,7 @@ struct pt_act {
 /* What orders two events directly. */
 enum pt_link {
     PT_LINK_NONE,
-    PT_LINK_PROGRAM,  /* they are of one thread */
+    PT_LINK_PROGRAM,  /* they are of one thread, or lane */
     PT_LINK_FORK,     /* the first starts the second's thread, or the thread that the second joins */
     PT_LINK_JOIN,     /* the second waits for the end of the first's thread */
     PT_LINK_CONFLICT, /* both access one object, and at least one of them writes it */
@@ -53,6 +53,7 @@ struct pt_order_kind {
     struct pt_order *(*pass_new)(const char *label, const struct pt_names *names);
     enum pt_status (*pass_event)(struct pt_order *pass, const struct pt_event *event, bool relevant,
                                  struct pt_clock **ret_needs, struct pt_err *err);
+    uint32_t (*pass_lane)(const struct pt_order *pass, uint32_t thread); /* NULL: its own number */
     size_t (*pass_bytes)(const struct pt_order *pass);
     void (*pass_free)(struct pt_order *pass);
 
@@ -75,6 +76,7 @@ struct pt_order_kind {
 struct pt_order { /* the head of each kind's own struct */
     const struct pt_order_kind *kind;
     uint64_t counted_before; /* of each thread; may be set before the first event: counts begin after it */
+    bool lanes;              /* may be set before the first event: see pt_order_lane */
 };
 
 /* `label` names the trace in errors. */
@@ -98,6 +100,15 @@ static inline enum pt_status pt_order_event(struct pt_order *order, const struct
 {
     return order->kind->pass_event(order, event, relevant, ret_needs, err);
 }
+/*
+ * Where clocks count the events of a thread that has had a relevant one: at its own number or, with `lanes`, at that of
+ * a *lane*, which threads share of which each begins when the one before it has ended. Its first relevant event needs
+ * all of theirs, so that a cut is one number for each lane, and clocks are as long as there are threads at a time.
+ */
+static inline uint32_t pt_order_lane(const struct pt_order *order, uint32_t thread)
+{
+    return order->kind->pass_lane ? order->kind->pass_lane(order, thread) : thread;
+}
 /* Memory, the clocks it has handed out and that are still alive included. */
 static inline size_t pt_order_bytes(const struct pt_order *order)
 {
@@ -108,7 +119,7 @@ static inline size_t pt_order_bytes(const struct pt_order *order)
 
 struct pt_relation {
     const struct pt_order_kind *kind;
-    uint32_t *threads; /* of the trace, by column */
+    uint32_t *threads; /* of the trace, by column; or lanes, where the pass has them */
     uint32_t thread_count;
     size_t thread_cap;
     void *rules; /* of kinds that have `allows` */

@@ -394,6 +394,10 @@ static void test_no_cliff(void **state)
         expect_size(right, n, n);
         expect_size(G(Implies(P(0), soon)), 2, n);
     }
+    pt_formula left = P(0); /* 2048 states are the least here, and there are 600,000 edges */
+    for (uint32_t i = 1; i < 12; i++)
+        left = U(left, P(i));
+    expect_size(left, 12, 1u << 11);
     pt_fpool_release(&pool);
 }
 

@@ -45,8 +45,11 @@ static bool expected(const struct pt_net *net, enum pt_question_kind kind, uint6
     return false;
 }
 
+/* How often the net's structure alone has answered, and traps in the place of the solver. */
+static uint32_t without_prefix, by_traps;
+
 static void ask_as(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, uint64_t places, bool some,
-                   bool plain)
+                   bool plain, bool unfold)
 {
     uint32_t list[64], count = 0;
     for (uint32_t p = 0; p < net->place_count; p++) {
@@ -54,7 +57,7 @@ static void ask_as(struct pt_net *net, uint32_t seed, enum pt_question_kind kind
             list[count++] = p;
     }
     struct pt_question question = {
-        .kind = kind, .places = some ? list : NULL, .place_count = some ? count : 0, .plain = plain};
+        .kind = kind, .places = some ? list : NULL, .place_count = some ? count : 0, .plain = plain, .unfold = unfold};
     struct pt_answer answer;
     struct pt_err err;
     enum pt_status status = pt_net_ask(net, &question, &answer, &err);
@@ -65,6 +68,9 @@ static void ask_as(struct pt_net *net, uint32_t seed, enum pt_question_kind kind
     if (status != PT_OK)
         return;
     assert_int_equal(answer.limit.status, PT_OK);
+    assert_true(answer.unfolded || (kind == PT_ASK_DEADLOCK && !unfold && !answer.found));
+    without_prefix += !answer.unfolded;
+    by_traps += answer.traps > 0;
     bool want = expected(net, kind, places, some);
     if (!states.unsafe && answer.found != want)
         fail_msg("net %u, question %u, places %llx: %d, expected %d", seed, kind, (unsigned long long)places,
@@ -78,13 +84,15 @@ static void ask_as(struct pt_net *net, uint32_t seed, enum pt_question_kind kind
     pt_answer_release(&answer);
 }
 
-/* Once with reads as such, once with arcs to and fro. */
+/* Once with reads as such, deadlocks by the prefix alone, too, and once with arcs to and fro. */
 static void ask(struct pt_net *net, uint32_t seed, enum pt_question_kind kind, uint64_t places, bool some)
 {
-    ask_as(net, seed, kind, places, some, false);
+    ask_as(net, seed, kind, places, some, false, false);
+    if (kind == PT_ASK_DEADLOCK)
+        ask_as(net, seed, kind, places, some, false, true);
     for (uint32_t t = 0; t < net->transition_count; t++)
         net->transitions[t].read_count = 0;
-    ask_as(net, seed, kind, places, some, true);
+    ask_as(net, seed, kind, places, some, true, false);
 }
 
 /*
@@ -207,6 +215,8 @@ static void test_random_nets(void **state)
     }
     assert_in_range(dead, NETS / 10, NETS * 9 / 10); /* both answers occur */
     assert_in_range(unsafe, NETS / 50, NETS / 2);
+    print_message("%u without a prefix, %u by traps\n", without_prefix, by_traps);
+    assert_true(without_prefix > NETS / 20 && by_traps > NETS / 20);
 }
 
 /* Families whose prefixes have known sizes; large enough for rows that wait in windows (unfold_co.c). */
@@ -224,7 +234,7 @@ static void test_families(void **state)
         {NET_READERS, 5, 34, false},                        /* 6n + 4, with any number of histories */
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pt_question question = {.kind = PT_ASK_DEADLOCK};
+        struct pt_question question = {.kind = PT_ASK_DEADLOCK, .unfold = true};
         struct pt_net net;
         struct pt_answer answer;
         struct pt_err err;
@@ -233,6 +243,28 @@ static void test_families(void **state)
         assert_int_equal(answer.events, cases[i].events);
         assert_int_equal(answer.found, cases[i].deadlock);
         pt_answer_release(&answer);
+        pt_net_release(&net);
+    }
+}
+
+/* Families without a deadlock, as the net alone shows: the ring's prefix has 50,700 events. */
+static void test_structure(void **state)
+{
+    (void)state;
+    static const struct {
+        enum net_family family;
+        uint32_t n;
+    } cases[] = {{NET_RING, 200}, {NET_READERS, 20}, {NET_KEY, 20}, {NET_DME, 8}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_question question = {.kind = PT_ASK_DEADLOCK};
+        struct pt_net net;
+        struct pt_answer answer;
+        struct pt_err err;
+        net_make(cases[i].family, cases[i].n, &net);
+        assert_int_equal(pt_net_ask(&net, &question, &answer, &err), PT_OK);
+        print_message("%s %u: %s, %u traps\n", net_family_names[cases[i].family], cases[i].n,
+                      answer.unfolded ? "unfolded" : "not unfolded", answer.traps);
+        assert_false(answer.found || answer.unfolded);
         pt_net_release(&net);
     }
 }
@@ -320,7 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_nets), cmocka_unit_test(test_replicas), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_clauses),     cmocka_unit_test(test_pigeons),
+        cmocka_unit_test(test_structure),   cmocka_unit_test(test_clauses),  cmocka_unit_test(test_pigeons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,110 @@ static void test_clocks_are_the_relation(void **state)
     }
 }
 
+/* ---- lanes ---- */
+
+/* Threads that are forked and joined by any other, so that some come after the end of others and some do not. */
+static void come_and_go(struct computation *c, uint64_t *seed, uint32_t threads, uint32_t count)
+{
+    uint32_t *alive = pt_xcalloc(threads, sizeof *alive), *parent = pt_xcalloc(threads, sizeof *parent);
+    uint32_t started = 1, at_work = 1; /* thread 0 is there */
+    while (c->count < count) {
+        uint32_t t = alive[below(seed, at_work)], other = below(seed, at_work), dice = below(seed, 8);
+        if (dice < 2 && started < threads) {
+            comp_add(c, t, PT_OP_FORK, started, 0);
+            parent[started] = t;
+            alive[at_work++] = started++;
+        } else if (dice < 5 && alive[other] && alive[other] != t && parent[alive[other]] == t) {
+            comp_add(c, t, PT_OP_JOIN, alive[other], 0);
+            alive[other] = alive[--at_work];
+        } else {
+            comp_add(c, t, dice % 2 ? PT_OP_WRITE : PT_OP_READ, below(seed, 5), 0);
+        }
+    }
+    free(alive);
+    free(parent);
+}
+
+/* Clock(f)[lane] must be the number of relevant events of the lane that precede or equal f, and a lane's events must be
+ * in one order. Returns how many lanes there are. */
+static uint32_t check_lanes(const struct computation *c, const uint32_t *lanes, struct pt_clock **clocks)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < c->count; f++)
+        count = c->relevant[f] && lanes[f] >= count ? lanes[f] + 1 : count;
+    for (uint32_t f = 0; f < c->count; f++) {
+        uint32_t counts[COMP_MAX] = {0};
+        for (uint32_t e = 0; c->relevant[f] && e <= f; e++) {
+            bool before = e == f || bits_has(&c->before[f], e);
+            counts[lanes[e]] += c->relevant[e] && before;
+            assert_true(!c->relevant[e] || lanes[e] != lanes[f] || before);
+        }
+        for (uint32_t t = 0; c->relevant[f] && t < count; t++)
+            assert_int_equal(pt_clock_get(clocks[f], t), counts[t]);
+    }
+    return count;
+}
+
+static void test_lanes(void **state)
+{
+    (void)state;
+    uint32_t shared = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        uint64_t s = seed;
+        struct computation c;
+        struct pt_clock *clocks[COMP_MAX] = {NULL};
+        uint32_t lanes[COMP_MAX] = {0}, threads = 0;
+        bool seen[COMP_MAX] = {false};
+        struct pt_err err;
+        comp_init(&c);
+        come_and_go(&c, &s, 2 + below(&s, 30), 60 + below(&s, 100));
+        comp_close(&c);
+        struct pt_order *order = pt_order_new(&pt_order_access, "t", &c.names);
+        order->lanes = true;
+        for (uint32_t e = 0; e < c.count; e++) {
+            c.relevant[e] = c.events[e].op == PT_OP_WRITE && c.events[e].object < 3;
+            struct pt_clock *clock = NULL;
+            assert_int_equal(pt_order_event(order, &c.events[e], c.relevant[e], &clock, &err), PT_OK);
+            if (!clock)
+                continue;
+            clocks[e] = pt_clock_ref(clock);
+            lanes[e] = pt_order_lane(order, c.events[e].thread);
+            threads += !seen[c.events[e].thread];
+            seen[c.events[e].thread] = true;
+        }
+        shared += check_lanes(&c, lanes, clocks) < threads;
+        for (uint32_t e = 0; e < c.count; e++)
+            pt_clock_unref(clocks[e]);
+        pt_order_free(order);
+        comp_release(&c);
+    }
+    assert_true(shared > 100);
+}
+
+/* Of threads one after the other each takes the lane of the one before. */
+static void test_one_lane(void **state)
+{
+    (void)state;
+    struct pt_names names;
+    struct pt_err err;
+    pt_names_init(&names);
+    struct pt_order *order = pt_order_new(&pt_order_access, "t", &names);
+    order->lanes = true;
+    for (uint32_t t = 1; t <= 1000; t++) {
+        struct pt_clock *clock = NULL;
+        struct pt_event fork = {.op = PT_OP_FORK, .object = t}, write = {.op = PT_OP_WRITE, .thread = t, .object = 0},
+                        join = {.op = PT_OP_JOIN, .object = t};
+        assert_int_equal(pt_order_event(order, &fork, false, NULL, &err), PT_OK);
+        assert_int_equal(pt_order_event(order, &write, true, &clock, &err), PT_OK);
+        assert_int_equal(pt_order_lane(order, t), 0);
+        assert_int_equal(clock->len, 1);
+        assert_int_equal(clock->counts[0], t);
+        assert_int_equal(pt_order_event(order, &join, false, NULL, &err), PT_OK);
+    }
+    pt_order_free(order);
+    pt_names_release(&names);
+}
+
 /* ---- given clocks ---- */
 
 struct given {
@@ -183,9 +287,13 @@ static void test_rank_after_very_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clocks_are_the_relation),      cmocka_unit_test(test_given_clocks_are_translated),
-        cmocka_unit_test(test_given_clocks_that_contradict), cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_clocks_are_the_relation),
+        cmocka_unit_test(test_given_clocks_are_translated),
+        cmocka_unit_test(test_given_clocks_that_contradict),
+        cmocka_unit_test(test_rank),
         cmocka_unit_test(test_rank_after_very_many),
+        cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_one_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * monitors and analysis of the same trace, and all must come to the JSON that one alone comes to. tests/mpi does the
  * same with processes.
  */
+#include "random_trace.h"
 #include "trace_util.h"
 
 #include <pthread.h>
@@ -80,6 +81,7 @@ struct run {
     const char *trace, *props;
     struct member member;
     bool alone, exhaustive;
+    uint32_t jobs; /* of each member */
     uint64_t memory_limit;
     struct pt_buf json;
 };
@@ -102,7 +104,8 @@ static void *analyse(void *argument)
         run->member.rank, run->alone ? 1 : run->member.meeting->size, &run->member, exchange, sum, spread};
     struct pt_analysis_options options = {.window = PT_ALL,
                                           .lookahead = PT_ALL,
-                                          .jobs = 1,
+                                          .jobs = run->alone ? 1 : run->jobs,
+                                          .cuts_for_each = 1,
                                           .trace = "t",
                                           .exhaustive = run->exhaustive,
                                           .memory_limit = run->memory_limit,
@@ -159,42 +162,6 @@ static void compare(const struct run *what, uint32_t size)
     pthread_barrier_destroy(&meeting.barrier);
 }
 
-/* ---- random traces ---- */
-
-static uint32_t draw(uint64_t *state, uint32_t below)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33) % below;
-}
-
-static void random_trace(uint64_t *state, struct pt_buf *buf)
-{
-    uint32_t threads = 1 + draw(state, 6), events = 4 + draw(state, threads > 4 ? 12 : 24), tied = draw(state, 6);
-    for (uint32_t i = 1; i <= events; i++) {
-        uint32_t t = draw(state, threads);
-        bool tie = draw(state, 6) < tied, event = draw(state, 8) == 0;
-        if (tie)
-            pt_buf_printf(buf, "T%u|u(m)=%u|a.c:%u\n", t, i, i);
-        if (event)
-            pt_buf_printf(buf, "T%u|event(go)|a.c:%u\n", t, i);
-        else
-            pt_buf_printf(buf, "T%u|w(x%u)=%u|a.c:%u\n", t, draw(state, 4) ? t % 4 : draw(state, 4), draw(state, 4), i);
-        if (tie)
-            pt_buf_printf(buf, "T%u|u(m)=%u|a.c:%u\n", t, i, i);
-    }
-}
-
-static void random_props(uint64_t *state, struct pt_buf *buf)
-{
-    pt_buf_printf(buf, "property a: always (x%u + x%u < %u);\n", draw(state, 4), draw(state, 4), 3 + draw(state, 4));
-    pt_buf_printf(buf, "property b: always (x0 == %u -> once(x%u > x%u && x2 == %u));\n", draw(state, 4),
-                  draw(state, 4), draw(state, 4), draw(state, 4));
-    pt_buf_printf(buf, "property c: always (event(go) -> !(x1 == %u && previously (x%u == %u)));\n", draw(state, 4),
-                  draw(state, 4), draw(state, 4));
-    pt_buf_printf(buf, "property d: (x%u < 3) until (x3 == %u || x0 + x1 + x2 + x3 > 7);\n", draw(state, 4),
-                  draw(state, 4));
-}
-
 static void test_random(void **unused)
 {
     (void)unused;
@@ -204,11 +171,12 @@ static void test_random(void **unused)
         struct pt_buf trace, props;
         pt_buf_init(&trace);
         pt_buf_init(&props);
-        random_trace(&state, &trace);
+        random_trace(&state, number % 6 == 5, &trace);
         random_props(&state, &props);
         const struct run what = {.trace = trace.text,
                                  .props = props.text,
                                  .exhaustive = number % 2,
+                                 .jobs = 1 + (uint32_t)(number / 2) % 3,
                                  .memory_limit = number % 3 ? 0 : 1 << 30};
         print_message(number % 50 ? "" : "case %u\n", (unsigned)number);
         compare(&what, 2 + (uint32_t)number % 4);
@@ -227,7 +195,8 @@ static void test_long(void **unused)
         pt_buf_printf(&trace, "T%u|w(x%u)=%u|a.c:%u\n", i % 3, i % 3, i, i);
     const struct run what = {.trace = trace.text,
                              .props = "property a: always !(x0 > 60 && x1 == 40 && x2 < 30);\n",
-                             .memory_limit = 400 << 10};
+                             .memory_limit = 400 << 10,
+                             .jobs = 1};
     compare(&what, 2);
     compare(&what, 4);
     pt_buf_release(&trace);

@@ -182,6 +182,8 @@ static void put_json(const struct outcome *o, double seconds, struct pt_buf *buf
     pt_json_uint(&json, "histories", o->answer.histories);
     pt_json_uint(&json, "cutoffs", o->answer.cutoffs);
     pt_json_close(&json, '}');
+    if (kind == PT_ASK_DEADLOCK)
+        pt_json_uint(&json, "traps", o->answer.traps);
     pt_json_seconds(&json, "seconds", seconds);
     pt_json_uint(&json, "peak_bytes", o->answer.peak_bytes);
     pt_json_close(&json, '}');
@@ -232,8 +234,14 @@ static void put_text(const struct outcome *o, struct pt_buf *buf)
     }
     if (o->caveat)
         pt_buf_printf(buf, "%s\n", o->caveat);
-    pt_buf_printf(buf, "%u places, %u transitions; unfolding: %llu events", o->net->place_count,
-                  o->net->transition_count, (unsigned long long)o->answer.events);
+    pt_buf_printf(buf, "%u places, %u transitions; ", o->net->place_count, o->net->transition_count);
+    if (!o->answer.unfolded) {
+        pt_buf_printf(buf, "not unfolded: %u trap%s of the net show%s it%s%s\n", o->answer.traps,
+                      o->answer.traps == 1 ? "" : "s", o->answer.traps == 1 ? "s" : "", o->unknown ? "; " : "",
+                      o->unknown ? o->why : "");
+        return;
+    }
+    pt_buf_printf(buf, "unfolding: %llu events", (unsigned long long)o->answer.events);
     if (o->answer.histories != o->answer.events)
         pt_buf_printf(buf, " with %llu histories", (unsigned long long)o->answer.histories);
     pt_buf_printf(buf, ", %llu of them cut-offs%s%s\n", (unsigned long long)o->answer.cutoffs, o->unknown ? "; " : "",
@@ -289,6 +297,7 @@ static int answer(const struct pt_net_request *request, struct pt_net *net, stru
     struct pt_question question = {.kind = request->kind,
                                    .places = places.items,
                                    .place_count = places.count,
+                                   .unfold = request->plain,
                                    .plain = request->plain,
                                    .event_limit = request->event_limit,
                                    .memory_limit = request->memory_limit,

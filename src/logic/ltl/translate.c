@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_MARKS = 64, MAX_EDGES = 1 << 19, FEW_LEAVES = 1 << 9, LEAVES_PER_PRIME = 8 };
+enum { MAX_MARKS = 64, MAX_EDGES = 1 << 22, FEW_LEAVES = 1 << 13, LEAVES_PER_PRIME = 8 };
 
 struct var {
     pt_ltl formula;
@@ -38,9 +38,22 @@ struct tableau {
     pt_bdd *states;           /* r(formula) per state */
     uint32_t state_count;
     size_t state_cap;
+    struct pt_map64 ways_of; /* what is left after a letter to the number of its ways */
+    struct ways {            /* from where on in `targets`, and how many */
+        uint32_t first, count;
+    } * ways;
+    uint32_t way_count;
+    size_t way_cap;
+    struct target {
+        uint32_t state;
+        uint64_t promises;
+    } * targets;
+    uint32_t target_count;
+    size_t target_cap;
     struct pt_tedge *edges; /* `marks` holds the promises until all of them are known */
     uint32_t edge_count;
     size_t edge_cap;
+    bool out_of_edges;
 };
 
 static pt_bdd variable(struct tableau *t, pt_ltl f, bool promise)
@@ -238,19 +251,56 @@ static bool add_choices(struct tableau *t, uint32_t src, const struct pt_primes 
         if (c.formula == PT_LTL_FALSE)
             continue;
         struct pt_tedge edge = {src, state_of(t, c.formula), pt_bdd_and(t->bdds, label, c.label), c.promises};
-        fits = edge.dst != PT_NONE && t->edge_count < MAX_EDGES && t->mark_count <= MAX_MARKS;
+        t->out_of_edges |= t->edge_count >= MAX_EDGES;
+        fits = edge.dst != PT_NONE && !t->out_of_edges && t->mark_count <= MAX_MARKS;
         PT_PUSH(t->edges, t->edge_count, t->edge_cap, edge);
     }
     return fits;
 }
 
+/*
+ * Where the implicants of what is left after a letter lead. States share most of what is left (of ((p1 U p2) U p3) ...
+ * U pn there are 2^n such functions and 3.4^n pairs of a state and one), so they are looked for once. NULL: past a
+ * limit.
+ */
+static const struct ways *ways_of(struct tableau *t, pt_bdd f)
+{
+    uint32_t known = pt_map64_get(&t->ways_of, f);
+    if (known != PT_NONE)
+        return &t->ways[known];
+    struct pt_primes p = {0};
+    struct ways ways = {t->target_count, 0};
+    bool fits = pt_bdd_primes(t->bdds, f, &p);
+    for (uint32_t i = 0; i < p.count && fits; i++) {
+        size_t start = i ? p.ends[i - 1] : 0;
+        struct choice c = read_prime(t, p.vars ? p.vars + start : NULL, p.ends[i] - start);
+        if (c.formula == PT_LTL_FALSE)
+            continue;
+        struct target target = {state_of(t, c.formula), c.promises};
+        fits = target.state != PT_NONE && t->mark_count <= MAX_MARKS;
+        PT_PUSH(t->targets, t->target_count, t->target_cap, target);
+        ways.count++;
+    }
+    pt_primes_release(&p);
+    if (!fits)
+        return NULL;
+    *pt_map64_at(&t->ways_of, f) = t->way_count;
+    PT_PUSH(t->ways, t->way_count, t->way_cap, ways);
+    return &t->ways[t->way_count - 1];
+}
+
 /* The edges for the letters in `label` when `f` is left of the state's step. */
 static bool expand(struct tableau *t, uint32_t src, pt_bdd f, pt_bdd label)
 {
-    struct pt_primes p = {0};
-    bool fits = pt_bdd_primes(t->bdds, f, &p) && add_choices(t, src, &p, label);
-    pt_primes_release(&p);
-    return fits;
+    const struct ways *ways = ways_of(t, f);
+    t->out_of_edges |= ways && t->edge_count + ways->count > MAX_EDGES;
+    if (!ways || t->out_of_edges)
+        return false;
+    for (uint32_t i = ways->first; i < ways->first + ways->count; i++) {
+        struct pt_tedge edge = {src, t->targets[i].state, label, t->targets[i].promises};
+        PT_PUSH(t->edges, t->edge_count, t->edge_cap, edge);
+    }
+    return true;
 }
 
 /* Letter by letter (as far as letters differ), which is more deterministic; or, when that is much more, by implicants
@@ -294,7 +344,7 @@ static void note_limit(struct tableau *t)
     size_t size = sizeof t->pool->limit;
     if (t->mark_count > MAX_MARKS)
         (void)snprintf(text, size, "more than %d operators that promise something (until, eventually)", MAX_MARKS);
-    else if (t->edge_count >= MAX_EDGES)
+    else if (t->out_of_edges)
         (void)snprintf(text, size, "more than %d edges", MAX_EDGES);
     else if (t->state_count >= t->state_limit)
         (void)snprintf(text, size, "more than %u states", t->state_limit);
@@ -308,6 +358,7 @@ struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t st
     pt_map64_init(&t.var_of);
     pt_map64_init(&t.step_of);
     pt_map64_init(&t.state_of);
+    pt_map64_init(&t.ways_of);
     bool fits = state_of(&t, formula) != PT_NONE;
     for (uint32_t s = 0; s < t.state_count && fits; s++)
         fits = expand_state(&t, s);
@@ -317,6 +368,9 @@ struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t st
     pt_map64_release(&t.var_of);
     pt_map64_release(&t.step_of);
     pt_map64_release(&t.state_of);
+    pt_map64_release(&t.ways_of);
+    free(t.ways);
+    free(t.targets);
     free(t.vars);
     free(t.states);
     free(t.edges);
