@@ -109,6 +109,24 @@ static void put_end(struct pt_program_names *program, const struct pt_explore_de
     pt_arena_release(&arena);
 }
 
+/* A race, a misuse of memory and a violation have a step of their own; otherwise it is the end of the run that fails.
+ */
+static void put_where(const struct pt_explore_debugging *d, uint64_t at, uint64_t steps, struct pt_buf *buf)
+{
+    const struct pt_explore_schedule *s = d->schedule;
+    const char *what = s->comment[0] ? s->comment : s->ends;
+    pt_buf_printf(buf, "before step %" PRIu64 " of %" PRIu64, at, steps);
+    if (at == d->plan.input.stop_at)
+        pt_buf_puts(buf, ", the first one after the last switch between threads before the failure");
+    if (at == s->fails_at)
+        pt_buf_printf(buf, "; in this step it fails: %s.", what);
+    else if (s->fails_at)
+        pt_buf_printf(buf, "; it fails in step %" PRIu64 ", before which it stops again ('continue'): %s.", s->fails_at,
+                      what);
+    else
+        pt_buf_printf(buf, "; how it ends: %s.", what);
+}
+
 static void put_stop(struct pt_program_names *program, const struct pt_explore_debugging *d,
                      const struct pt_explore_outcome *outcome, struct pt_buf *buf)
 {
@@ -119,9 +137,7 @@ static void put_stop(struct pt_program_names *program, const struct pt_explore_d
     if (put_if_diverged(d, outcome, buf))
         pt_buf_printf(buf, ". It goes on by itself%s", outcome->result.end == PT_EXPLORE_RUNNING ? "." : "; now: ");
     else if (outcome->result.end == PT_EXPLORE_RUNNING)
-        pt_buf_printf(buf,
-                      "before step %" PRIu64 " of %" PRIu64 ", the first one after the last switch; the run ends: %s.",
-                      at, steps, d->schedule->ends);
+        put_where(d, at, steps, buf);
     if (outcome->result.end != PT_EXPLORE_RUNNING)
         put_end(program, d, outcome, buf);
 }

@@ -86,9 +86,8 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
 {
     const struct pt_explore_request *request = e->request;
     struct pt_explore_setup plain = e->setup;
-    uint32_t status = 0;
-    bool timed_out = false;
-    e->expected.checks = request->checks;
+    struct pt_explore_outcome outcome;
+    e->expected.checks = request->checks | (request->predicts ? 1u << PT_FOUND_DEADLOCK : 0);
     e->expected.status = request->expected;
     enum pt_file_kind kind = pt_whatis(request->path);
     if (kind != PT_FILE_PROGRAM && kind != PT_FILE_SCRIPT && kind != PT_FILE_OBJECT)
@@ -96,16 +95,20 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
     if (request->expects)
         return PT_OK;
     plain.options = getenv(PT_OPTIONS_ENV);
-    enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &status, &timed_out, NULL, err);
+    enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &outcome, err);
     if (done != PT_OK)
         return done;
-    if (!timed_out && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 127)
+    int status = (int)outcome.wait_status;
+    bool timed_out = outcome.timed_out;
+    pt_explore_outcome_release(&outcome);
+    if (!timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return pt_err_set(err, PT_EIO, "'%s' cannot be run", request->path);
-    e->expected.killed = !timed_out && WIFSIGNALED((int)status);
-    if (!timed_out && !e->expected.killed)
-        e->expected.status = WEXITSTATUS((int)status);
+    e->expected.killed = !timed_out && WIFSIGNALED(status);
+    e->expected.measured = !timed_out && !e->expected.killed;
+    if (e->expected.measured)
+        e->expected.status = WEXITSTATUS(status);
     if (!request->quiet && !pt_interrupted())
-        say_ordinary(&e->expected, timed_out, (int)status);
+        say_ordinary(&e->expected, timed_out, status);
     return PT_OK;
 }
 
@@ -117,7 +120,7 @@ static uint64_t hash_schedule(const struct pt_explore_outcome *o)
 }
 
 static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure *failure,
-                         const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+                         const struct pt_explore_plan *plan, const struct pt_explore_outcome *outcome)
 {
     uint32_t *at = pt_map64_at(&e->by_key, failure->key);
     if (*at != PT_NONE) {
@@ -125,32 +128,27 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
         return;
     }
     *at = e->seen_count;
-    struct pt_explore_seen seen = {.failure = *failure,
-                                   .outcome = *outcome,
-                                   .input = plan->input,
-                                   .by = plan->by,
-                                   .run = e->runs,
-                                   .shared = e->shared,
-                                   .count = 1};
-    *outcome = (struct pt_explore_outcome){0};
+    struct pt_explore_seen seen = {
+        .failure = *failure, .input = plan->input, .by = plan->by, .run = e->runs, .shared = e->shared, .count = 1};
+    pt_explore_outcome_copy(outcome, &seen.outcome);
     PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
 }
 
-/* Each property that it broke is a failure of its own. */
-static void keep_broken(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+/* Each property that it broke is a failure of its own, and, where all failures are asked for, so is whatever its checks
+ * found. Otherwise that is told beside the first. */
+static uint32_t keep_failures(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                              const struct pt_explore_outcome *outcome)
 {
-    for (uint32_t i = 0; i < pt_explore_properties_count(e->properties); i++) {
-        struct pt_explore_failure failure = pt_explore_broken(i);
-        struct pt_explore_outcome copy = {0};
-        if (!(outcome->broken >> i & 1))
-            continue;
-        pt_explore_outcome_copy(outcome, &copy);
-        keep_failure(e, &failure, plan, &copy);
-        pt_explore_outcome_release(&copy);
-    }
+    struct pt_explore_failure failures[PT_EXPLORE_FAILURES_MAX];
+    uint32_t count = pt_explore_failures(outcome, &e->expected, &e->places, failures);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || e->request->keep_going || failures[i].kind == PT_EXPLORE_FAILS_PROPERTY)
+            keep_failure(e, &failures[i], plan, outcome);
+    return count;
 }
 
-void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                       const struct pt_explore_outcome *outcome)
 {
     if (outcome->result.end == PT_EXPLORE_REDUNDANT)
         e->redundant++;
@@ -171,12 +169,9 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
                      pt_explore_outcome_is_held(outcome);
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
-    struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    e->failing += failure.kind != PT_EXPLORE_FAILS_NONE;
-    keep_broken(e, plan, outcome);
-    if (failure.kind != PT_EXPLORE_FAILS_NONE && failure.kind != PT_EXPLORE_FAILS_PROPERTY)
-        keep_failure(e, &failure, plan, outcome);
-    else if (failure.kind == PT_EXPLORE_FAILS_NONE && pt_explore_outcome_is_whole(outcome))
+    uint32_t failures = keep_failures(e, plan, outcome);
+    e->failing += failures > 0;
+    if (!failures && pt_explore_outcome_is_whole(outcome))
         pt_explore_passed_add(&e->passed, outcome);
 }
 
@@ -350,7 +345,7 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     e->started = pt_progress_now();
     if (status == PT_OK)
         status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);
-    if (status == PT_OK && !request->stress)
+    if (status == PT_OK)
         pt_explorer_settle(e);
     return status;
 }
@@ -396,6 +391,7 @@ void pt_explorer_release(struct pt_explorer *e)
 {
     for (uint32_t i = 0; i < e->seen_count; i++) {
         pt_explore_outcome_release(&e->seen[i].outcome);
+        pt_explore_founds_release(&e->seen[i].founds);
         free(e->seen[i].schedule_file);
     }
     free(e->seen);

@@ -48,7 +48,8 @@ static bool is_sound(const struct pt_explore *file, size_t bytes)
            fits(file->result_offset, 1, sizeof(struct pt_explore_result), total) &&
            fits(file->threads_offset, PT_EXPLORE_THREADS, sizeof(struct pt_explore_thread), total) &&
            fits(file->taken_offset, file->taken_max, sizeof(struct pt_explore_stretch), total) &&
-           fits(file->steps_offset, file->steps_max, sizeof(struct pt_explore_step), total) && file->places_max &&
+           fits(file->steps_offset, file->steps_max, sizeof(struct pt_explore_step), total) &&
+           fits(file->found_offset, file->found_max, sizeof(struct pt_explore_found), total) && file->places_max &&
            file->texts_max && file->taken_max;
 }
 
@@ -144,14 +145,22 @@ static void serve(struct pt_explore *file)
     }
 }
 
+bool pt_explore_watches(void)
+{
+    return pt_run.file && pt_run.file->flags & PT_EXPLORE_WATCHES;
+}
+
 bool pt_explore_start(void)
 {
     struct pt_explore *file = open_file();
     if (!file)
         return false;
     find_tables(file);
-    pt_place_start();
     pt_task_die_with_parent();
+    if (pt_explore_watches())
+        return false;
+    pt_place_start();
+    pt_explore_heap_start();
     if (file->flags & PT_EXPLORE_SERVES)
         serve(file);
     else
