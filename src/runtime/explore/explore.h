@@ -138,7 +138,7 @@ void pt_explore_back(const struct pt_site *site);
 uint32_t pt_explore_create(uint64_t start, const struct pt_site *site);
 void pt_explore_not_created(uint32_t slot);
 /* In the new thread, which reports call by this number: it waits for its first turn. */
-void pt_explore_begin(uint32_t slot, uint32_t number, uintptr_t stack_low, uintptr_t stack_high);
+void pt_explore_begin(uint32_t slot, uint32_t tid, uint32_t number, uintptr_t stack_low, uintptr_t stack_high);
 /* Nothing more of the program happens in it. */
 void pt_explore_end(void);
 /* The calling thread is the last of which the program has any more, and does not return there. */
