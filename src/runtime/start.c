@@ -235,6 +235,7 @@ static void set_explored(void)
     if (*record)
         pt_options.record = (struct pt_span){record, strlen(record)};
     pt_options.atexit_sleep_ms = 0;
+    pt_explore_hooks.begins = pt_found_restart;
     pt_explore_hooks.ends = pt_record_finish;
 }
 

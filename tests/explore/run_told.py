@@ -133,6 +133,14 @@ def test_keep_going(bench):
 
 
 @test
+def test_repeated(bench):
+    """A function that is repeated in one process: what was found in one run is found in the next, too."""
+    answer = bench.explore(bench.program("repeated"), "--races", "--keep-going", "-n", 100, status=1)
+    race, = failures(answer)
+    expect(race["failure"] == "race" and race["reproduced"] and race["count"] > 1, f"{race}")
+
+
+@test
 def test_stress(bench):
     """Without control the program's checks tell what they found; its status stays its own."""
     for way, words in (("race", ["data race on hits", "Previous", f"#0 race tests/explore/cli/{place('races')}"]),

@@ -64,7 +64,8 @@ const char *pt_explore_record(void);
 /* portent_explore_body(). */
 void pt_explore_body(void (*body)(void *), void *context);
 struct pt_explore_hooks {
-    void (*ends)(void); /* the process is about to end, without destructors */
+    void (*begins)(void); /* another run begins in the process */
+    void (*ends)(void);   /* the process is about to end, without destructors */
 };
 extern struct pt_explore_hooks pt_explore_hooks;
 /* Nothing is scheduled, but somebody wants to know what the program's checks find. */

@@ -196,6 +196,8 @@ static void count_distinct(void)
 static void run_body(void (*body)(void *), void *context, uint32_t done, uint32_t distinct)
 {
     begin_run();
+    if (pt_explore_hooks.begins)
+        pt_explore_hooks.begins();
     pt_run.result->body_runs = done + 1;
     pt_run.result->body_distinct = distinct;
     body(context);

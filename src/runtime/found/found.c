@@ -25,6 +25,7 @@ static struct {
     _Atomic uint64_t key, count;
 } table[PT_FOUND_KINDS];
 static _Atomic uint64_t untold;
+static _Atomic bool any; /* something stands in the table */
 
 /* Its place in the table; -1: there is none left. */
 static int64_t find(uint64_t key)
@@ -47,6 +48,7 @@ static void emit_count(struct pt_thread *self, uint64_t key, uint64_t count)
 bool pt_found_is_new(struct pt_thread *self, uint64_t key)
 {
     int64_t at = find(key);
+    atomic_store_explicit(&any, true, memory_order_relaxed);
     if (at < 0) {
         atomic_fetch_add_explicit(&untold, 1, memory_order_relaxed);
         return false;
@@ -116,6 +118,8 @@ void pt_found_finish(struct pt_thread *self)
 
 void pt_found_restart(void)
 {
+    if (!atomic_exchange_explicit(&any, false, memory_order_relaxed))
+        return;
     memset((void *)table, 0, sizeof table);
     atomic_store_explicit(&untold, 0, memory_order_relaxed);
 }

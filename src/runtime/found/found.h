@@ -31,7 +31,7 @@ bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool 
 
 /* The thread is the last, or the process ends: how often each was found goes to the observer. */
 void pt_found_finish(struct pt_thread *self);
-/* In a child that begins anew: nothing was found yet. */
+/* In a child that begins anew, and in another run of a function that is repeated: nothing was found yet. */
 void pt_found_restart(void);
 
 enum { PT_FOUND_KINDS = 1 << 13 };
