@@ -17,6 +17,7 @@
 #include "cli/explore/debug.h"
 #include "cli/explore/recorded.h"
 #include "cli/explore/replayed.h"
+#include "cli/explore/sweep.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
 #include "core/settings.h"
@@ -186,6 +187,8 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
     prepare(r, &plan);
     char *record = pt_explore_recorded_name(0);
     if (r->properties)
+        pt_explore_sweep_start();
+    if (r->properties)
         snprintf(plan.input.record, sizeof plan.input.record, "%s", record);
     struct pt_explore_setup setup = setup_of(r);
     enum pt_status status = pt_explore_crew_new(&setup, 1, r->timeout, &r->crew, err);
@@ -324,6 +327,7 @@ static int run(const struct pt_parsed *parsed)
     pt_explore_properties_free(r.properties);
     pt_analyse_release(&r.analyse);
     pt_explore_crew_free(r.crew);
+    pt_explore_sweep_end();
     pt_explore_outcome_release(&r.outcome);
     pt_explore_places_release(&r.places);
     pt_explore_schedule_release(&r.schedule);

@@ -169,7 +169,7 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
     pt_buf_puts(buf, "     ");
     pt_style_fit(buf, "A run that passed", columns, PT_CUT_END);
     pt_buf_puts(buf, "| ");
-    pt_buf_puts(buf, "This run\n");
+    pt_buf_puts(buf, "This run (>: where they differ)\n");
     uint32_t shown = shown_of(played->stretches, played->stretch_count);
     if (shown < played->passing_count && (shown = played->passing_count) > SHOWN)
         shown = SHOWN;

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "programs"))
 from suite import Suite  # noqa: E402
@@ -185,6 +186,40 @@ def test_all_schedules(bench):
     done = bench.run("explore", "--no-checks", "--keep-going", "--", bench.program("told"), "status", status=1)
     match = re.search(r"All (\d+) schedules explored, some of them more than once: (\d+) of (\d+) runs failed;", flat(done.stdout))
     expect(match and int(match[2]) < int(match[3]) and int(match[1]) < int(match[3]), done.stdout)
+
+
+@test
+def test_killed_recordings(bench):
+    """Recordings of runs are gone when explore was killed in the middle of them, and so is whoever removes them."""
+    folder = pathlib.Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else pathlib.Path(os.environ.get("TMPDIR") or "/tmp")
+    process = subprocess.Popen([bench.portent, "explore", "-q", "--strategy", "predict", "--expect", "0", "--keep-going", "-n", "all", "--", str(bench.program("told")), "race"],
+                               cwd=bench.folder)
+    mine = f"portent-explore-{process.pid}-*"
+    until(lambda: list(folder.glob(mine)), "nothing is recorded")
+    process.kill()
+    process.wait(timeout=30)
+    until(lambda: not list(folder.glob(mine)), f"{mine} is left")
+    until(lambda: not sweepers(bench), "its process is left")
+
+
+def until(holds, text):
+    for _ in range(300):
+        if holds():
+            return
+        time.sleep(0.05)
+    expect(False, text)
+
+
+def sweepers(bench):
+    """Processes that remove recordings of explorations of this test's programs."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == "portent-sweep" and str(bench.folder) in (entry / "cmdline").read_text():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
 
 
 def main():

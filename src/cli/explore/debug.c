@@ -47,8 +47,8 @@ void pt_explore_put_divergence(const struct pt_explore_schedule *schedule, const
 {
     const char *point = schedule->points[stretch];
     uint32_t slot = schedule->stretches[stretch].who & ~PT_EXPLORE_HANDLES;
-    pt_buf_printf(buf, "the run diverged at step %" PRIu64 ", in stretch %" PRIu32 " of the schedule (%s): ", step,
-                  stretch + 1, point[0] ? point : "it has no place");
+    pt_buf_printf(buf, "the run diverged at step %" PRIu64 ", in stretch %" PRIu32 " of the schedule (%s%s): ", step,
+                  stretch + 1, point[0] ? "which ends with: " : "", point[0] ? point : "it has no place");
     if (outcome->result.diverged_at == step)
         pt_buf_printf(buf, "thread %" PRIu32 " is to go on there, and %s", slot,
                       slot >= outcome->thread_count                      ? "does not exist"
@@ -61,9 +61,10 @@ void pt_explore_put_divergence(const struct pt_explore_schedule *schedule, const
     else {
         const struct pt_explore_step *is = &outcome->steps[step - 1];
         const struct pt_explore_spot *spot = pt_explore_spot(places, is->place);
-        pt_buf_printf(buf, "it %s%s%s there", pt_explore_word(is->kind), spot->variable[0] ? " " : "", spot->variable);
+        pt_buf_printf(buf, "here it ends with: %s%s%s", pt_explore_word(is->kind), spot->variable[0] ? " " : "",
+                      spot->variable);
         if (spot->file[0])
-            pt_buf_printf(buf, ", at %s:%" PRIu32 ":%" PRIu32, spot->file, spot->line, spot->column);
+            pt_buf_printf(buf, " at %s:%" PRIu32 ":%" PRIu32, spot->file, spot->line, spot->column);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "cli/common/whatis.h"
 #include "cli/explore/recorded.h"
 #include "cli/explore/stress.h"
+#include "cli/explore/sweep.h"
 #include "core/found.h"
 #include "core/settings.h"
 
@@ -314,7 +315,7 @@ static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
     e->controlled = e->runs;
     if (status == PT_OK && e->fell_back) {
         if (!e->request->quiet)
-            fprintf(stderr, "portent: %s: the other runs are without control (--stress; not with --no-stress)\n",
+            fprintf(stderr, "portent: the other runs are without control, as with --stress, because %s\n",
                     e->fell_back);
         status = pt_explorer_stress(e, err);
     }
@@ -339,6 +340,8 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     make_base(e);
     e->tactic = make_tactic(e);
     pt_interrupt_catch_all(); /* recordings are to be removed */
+    if (request->predicts || request->properties)
+        pt_explore_sweep_start();
     enum pt_status status = find_ordinary(e, err);
     if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
@@ -402,6 +405,7 @@ void pt_explorer_release(struct pt_explorer *e)
         e->tactic->free(e->tactic);
     pt_explore_ahead_clear(&e->ahead);
     pt_explore_crew_free(e->crew);
+    pt_explore_sweep_end();
     pt_explore_passed_release(&e->passed);
     pt_map64_release(&e->by_key);
     pt_map64_release(&e->schedules);

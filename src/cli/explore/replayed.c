@@ -173,9 +173,9 @@ static void put_ordinary(const struct pt_replayed *r, struct pt_buf *buf)
 {
     int status = (int)r->outcome->wait_status;
     if (WIFSIGNALED(status))
-        pt_buf_printf(buf, "it was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        pt_buf_printf(buf, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-        pt_buf_printf(buf, "it ended with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+        pt_buf_printf(buf, "ended with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 }
 
 static void put_comparison(const struct pt_replayed *r, struct pt_buf *buf)
@@ -196,7 +196,7 @@ static void put_comparison(const struct pt_replayed *r, struct pt_buf *buf)
         return;
     if (pt_replayed_is_same(r))
         pt_buf_printf(buf, " (%s)", saved);
-    pt_buf_puts(buf, pt_replayed_is_same(r) ? ": " : ", and ");
+    pt_buf_puts(buf, pt_replayed_is_same(r) ? ": it " : ", and ");
     if (r->finding)
         pt_buf_printf(buf, "failed otherwise: %s", r->finding->played->what);
     else

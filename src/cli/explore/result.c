@@ -153,7 +153,7 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
             pt_buf_puts(&text, "none failed, which says nothing about others");
     }
     if (x->fell_back)
-        pt_buf_printf(&text, "; control could not go on: %s", x->fell_back);
+        pt_buf_printf(&text, "; without control because %s", x->fell_back);
     if (x->why && !x->fell_back)
         pt_buf_printf(&text, "; not all was done: %s", x->why);
     for (const char *const *loss = x->losses; *loss; loss++)
