@@ -120,6 +120,17 @@ def test_gdb_before(bench):
 
 
 @test
+def test_property_step(bench):
+    """The step that breaks a property is known in the first run, too, though nothing was known of its variables before."""
+    schedule = bench.folder / "turns.schedule"
+    bench.run("explore", "-q", "-n", 1, "-s", bench.properties("property few: always turns < 3;\n"), "-o", schedule, "--", bench.program("told"), "race", status=1)
+    text = schedule.read_text(encoding="utf-8")
+    step, = re.findall(r"(?m)^fails_at (\d+)", text)
+    steps = sum(int(count) for count in re.findall(r"(?m)^run \d+!? (\d+)", text))
+    expect(int(step) <= steps - 12, f"step {step} of {steps}: five more turns come after the third")
+
+
+@test
 def test_keep_going(bench):
     """A race does not hide the double frees that come with it, nor the other way round."""
     answer = bench.explore(bench.program("told"), "-n", 200, "--races", "--lifetimes", "--keep-going", arguments=("worse",), status=1)

@@ -297,9 +297,27 @@ bool pt_explorer_goes_on(struct pt_explorer *e)
     return !e->interrupted && !e->out_of_time && !is_enough(e) && (e->request->keep_going || !e->seen_count);
 }
 
+/* Which places access the variables that properties name is known once the program has run: one run that does not
+ * count, so that the step is known in which the first run that does breaks one of them. */
+static enum pt_status learn_places(struct pt_explorer *e, struct pt_err *err)
+{
+    struct pt_explore_plan plan = {.input = e->base.input, .by = "first"};
+    struct pt_explore_outcome outcome;
+    uint32_t fresh;
+    if (!e->properties)
+        return PT_OK;
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, &outcome, &fresh, err);
+    if (status != PT_OK)
+        return status;
+    pt_explore_outcome_release(&outcome);
+    pt_explore_properties_share(e->properties, &e->places);
+    return PT_OK;
+}
+
 static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 {
-    enum pt_status status = PT_OK;
+    enum pt_status status = learn_places(e, err);
     while (status == PT_OK && !e->fell_back && pt_explorer_goes_on(e)) {
         struct pt_explore_plan plans[ROUND];
         uint64_t left = e->request->runs - e->runs;
