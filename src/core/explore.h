@@ -49,8 +49,7 @@
  * PT_EXPLORE_QUIT in `command` ends the server. The tool kills a `child` that takes too long by itself. Server and
  * child die with whoever started them (PR_SET_PDEATHSIG). Without that flag the process is the run, number 1. A program
  * that calls portent_explore_body(f) is the other way round: run 1 begins there; when f has returned, the program sets
- * `answer` with PT_EXPLORE_RETURNED and waits for the next command, or, in the middle of a batch (`batch`), goes on
- * with the next seed by itself.
+ * `answer` with PT_EXPLORE_RETURNED and waits for the next command.
  *
  * With PT_EXPLORE_WATCHES nothing is scheduled, and the process is the run: it only writes what its checks find, what
  * they call possible in another order too.
@@ -170,7 +169,7 @@ struct pt_explore_input {
     uint32_t spin_limit; /* steps that threads may spin while nobody else can go on, before they are stuck; 0: 10,000 */
     uint64_t stop_at, fails_at; /* of PATIENT: steps, from 1 on; 0: none */
     uint32_t processor;
-    uint32_t batch; /* of portent_explore_body: so many runs, with seed, seed + 1, ..., before it asks again; 0 is 1 */
+    uint32_t unused;
     struct pt_explore_set sleep; /* threads that need not be taken before something that depends on what they are about
                                     to do has been done (sleep sets) */
     uint64_t clock;              /* virtual time at the beginning, nanoseconds since 1970; 0: the real time */
@@ -370,8 +369,6 @@ struct pt_explore_result {
     uint64_t clock;                      /* virtual time at the end */
     uint32_t leaving;                    /* slot, plus 1, of a thread that libc is about to end; 0: none */
     _Atomic uint32_t found_count;        /* how many different findings; min(found_count, found_max) are in the table */
-    uint32_t body_runs; /* of a batch: how many were done; `run`, `seed` + body_runs - 1 is the one that stands here */
-    uint32_t body_distinct; /* and how many different schedules there were, as far as 4096 hashes can tell */
 };
 
 /* ---- what both sides compute ---- */

@@ -175,35 +175,14 @@ bool pt_explore_start(void)
 
 /* ---- a function that is repeated in one process ---- */
 
-/* How many different schedules there were, as far as a table of this size can tell. */
-static void count_distinct(void)
-{
-    enum { HASHES = 4096 };
-    static uint64_t seen[HASHES];
-    uint64_t schedule = pt_run.result->schedule | 1, at = pt_mix64(schedule);
-    for (unsigned i = 0; i < HASHES; i++) {
-        uint64_t *entry = &seen[(at + i) % HASHES];
-        if (*entry == schedule)
-            return;
-        if (!*entry) {
-            *entry = schedule;
-            pt_run.result->body_distinct++;
-            return;
-        }
-    }
-}
-
-static void run_body(void (*body)(void *), void *context, uint32_t done, uint32_t distinct)
+static void run_body(void (*body)(void *), void *context)
 {
     begin_run();
     if (pt_explore_hooks.begins)
         pt_explore_hooks.begins();
-    pt_run.result->body_runs = done + 1;
-    pt_run.result->body_distinct = distinct;
     body(context);
     if (pt_run.unjoined > 1)
         pt_sys_exit(0); /* threads that it has left behind cannot be begun anew */
-    count_distinct();
 }
 
 void pt_explore_body(void (*body)(void *), void *context)
@@ -215,12 +194,7 @@ void pt_explore_body(void (*body)(void *), void *context)
         return;
     }
     for (uint32_t command = pt_run.given.run;;) {
-        uint32_t batch = pt_run.given.batch ? pt_run.given.batch : 1, distinct = 0;
-        for (uint32_t i = 0; i < batch; i++) {
-            run_body(body, context, i, distinct);
-            distinct = pt_run.result->body_distinct;
-            pt_run.given.seed++;
-        }
+        run_body(body, context);
         pt_run.result->end = PT_EXPLORE_BODY;
         answer(pt_run.file, command, PT_EXPLORE_RETURNED);
         command = next_command(pt_run.file, command);
