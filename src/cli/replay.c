@@ -2,11 +2,9 @@
  * portent replay: a run that `explore` wrote down, again. Input, output and error are the program's. Guarantee: it says
  * that the run was the same only if every stretch ended at the place that the file names. The cost is one run.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -24,7 +22,6 @@
 #include "explore/crew.h"
 #include "explore/schedule.h"
 #include "report/json_writer.h"
-#include "report/text.h"
 
 enum { OPT_PROPERTIES, OPT_GDB, OPT_GDB_SCRIPT, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
@@ -34,8 +31,8 @@ static const struct pt_option options_table[] = {
                         "schedule violates); may be repeated"},
     [OPT_GDB] =
         {"gdb", 0, NULL, NULL,
-         "start it under gdb, with the schedule in force, and stop at the last switch between threads and where "
-         "nobody can go on"},
+         "start it under gdb, with the schedule in force, and stop at the last switch between threads before the "
+         "failure, before the step that fails, and where nobody can go on"},
     [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL,
                      "end it after this time (default: 60s; all: never); with --gdb interrupt it"},

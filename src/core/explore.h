@@ -343,11 +343,11 @@ enum pt_explore_time { PT_EXPLORE_TIMER_SET = 1, PT_EXPLORE_CLOCK_READ = 2 };
 /* What one of the program's own checks found, when it did for the first time in a run. */
 enum { PT_EXPLORE_REPORT = 16000 };
 struct pt_explore_found {
-    uint64_t key;                   /* the same finding has the same one in every run of this file */
-    uint64_t step;                  /* that was under way, from 1 on; 0: none was yet, or nothing is scheduled */
-    uint64_t count;                 /* how often, about: threads that are not scheduled may count at the same time */
-    uint32_t check;                 /* enum pt_found_check */
-    uint32_t bytes;                 /* of the report; 0: there is none */
+    _Atomic uint64_t key; /* the same finding has the same one in every run; written last, 0: it is not whole */
+    uint64_t step;        /* that was under way, from 1 on; 0: none was yet, or nothing is scheduled */
+    uint64_t count;       /* how often, about: threads that are not scheduled may count at the same time */
+    uint32_t check;       /* enum pt_found_check */
+    uint32_t bytes;       /* of the report; 0: there is none */
     char report[PT_EXPLORE_REPORT]; /* as core/found.h has it */
 };
 

@@ -348,6 +348,11 @@ static enum waited wait_for(struct pt_explore_program *p, uint32_t run, uint64_t
     }
 }
 
+static uint32_t at_most(uint64_t count, uint32_t most)
+{
+    return count < most ? (uint32_t)count : most;
+}
+
 static void write_plan(struct pt_explore_program *p, const struct pt_explore_plan *plan, uint32_t run)
 {
     struct pt_explore_input *input = PT_EXPLORE_AT(struct pt_explore_input, p->file, input_offset);
@@ -364,7 +369,10 @@ static void write_plan(struct pt_explore_program *p, const struct pt_explore_pla
     if (input->weight_count)
         memcpy(PT_EXPLORE_AT(struct pt_explore_weight, p->file, weights_offset), plan->weights,
                input->weight_count * sizeof *plan->weights);
-    *PT_EXPLORE_AT(struct pt_explore_result, p->file, result_offset) = (struct pt_explore_result){0};
+    struct pt_explore_result *result = PT_EXPLORE_AT(struct pt_explore_result, p->file, result_offset);
+    for (uint32_t i = 0; i < at_most(result->found_count, FOUND_MAX); i++) /* of the run before */
+        atomic_store(&PT_EXPLORE_AT(struct pt_explore_found, p->file, found_offset)[i].key, 0);
+    *result = (struct pt_explore_result){0};
     atomic_store(&p->file->wait_status, 0);
     if (p->output_fd >= 0) {
         (void)lseek(p->input_fd, p->input_from, SEEK_SET);
@@ -379,25 +387,23 @@ static void *copy(const void *from, size_t count, size_t size)
     return to;
 }
 
-static uint32_t at_most(uint64_t count, uint32_t most)
-{
-    return count < most ? (uint32_t)count : most;
-}
-
 /* Counts in the file are the program's, which may have written anything. */
 static void read_reports(const struct pt_explore *file, struct pt_explore_outcome *o)
 {
     const struct pt_explore_found *founds = PT_EXPLORE_AT(const struct pt_explore_found, file, found_offset);
-    o->report_count = at_most(o->result.found_count, FOUND_MAX);
-    o->reports = pt_xcalloc((size_t)o->report_count + 1, sizeof *o->reports);
-    for (uint32_t i = 0; i < o->report_count; i++) {
+    uint32_t count = at_most(o->result.found_count, FOUND_MAX);
+    o->reports = pt_xcalloc((size_t)count + 1, sizeof *o->reports);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = atomic_load_explicit(&founds[i].key, memory_order_acquire);
         uint32_t bytes = at_most(founds[i].bytes, PT_EXPLORE_REPORT);
-        o->reports[i] = (struct pt_explore_report){.key = founds[i].key,
-                                                   .step = founds[i].step,
-                                                   .count = founds[i].count,
-                                                   .check = founds[i].check,
-                                                   .bytes = bytes,
-                                                   .text = copy(founds[i].report, bytes, 1)};
+        if (!key)
+            continue;
+        o->reports[o->report_count++] = (struct pt_explore_report){.key = key,
+                                                                   .step = founds[i].step,
+                                                                   .count = founds[i].count,
+                                                                   .check = founds[i].check,
+                                                                   .bytes = bytes,
+                                                                   .text = copy(founds[i].report, bytes, 1)};
     }
 }
 

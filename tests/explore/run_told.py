@@ -163,6 +163,12 @@ def test_stress(bench):
             expect(word in flat(done.stdout), f"{way}: {word!r} is not in {done.stdout}")
     answer = bench.explore(bench.program("told"), "--stress", "-n", 50, arguments=("race",), status=1)
     expect({one["name"] for one in answer["properties"]} >= {"schedules", "races"}, f"{answer}")
+    # of a script: whichever of its processes it was
+    script = bench.folder / "both.sh"
+    script.write_text(f"#!/bin/sh\n{bench.program('told')} status\n{bench.program('told')} race\nexit 0\n", encoding="utf-8")
+    script.chmod(0o755)
+    done = bench.run("explore", "--stress", "-n", 20, "--", script, status=1)
+    expect("data race on hits" in done.stdout and "status 66" not in done.stdout, done.stdout)
 
 
 @test

@@ -12,7 +12,6 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/explore/recorded.h"
-#include "core/found.h"
 #include "explore/shrink.h"
 
 enum { SHRINKS = 400 };

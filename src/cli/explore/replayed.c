@@ -6,7 +6,6 @@
  */
 #include "cli/explore/replayed.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,17 +60,10 @@ static const char *property_of(const struct pt_replayed *r, const struct pt_expl
 static void put_end(const struct pt_replayed *r, const struct pt_explore_failure *failure, struct pt_buf *buf)
 {
     int status = (int)r->outcome->wait_status;
-    if (failure->kind == PT_EXPLORE_FAILS_NONE) {
+    if (failure->kind == PT_EXPLORE_FAILS_NONE)
         pt_buf_printf(buf, "status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
-        return;
-    }
-    pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
-    if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
-        pt_buf_printf(buf, " %d", failure->number);
-    else if (failure->report)
-        pt_buf_printf(buf, " %016" PRIx64, pt_explore_report_key(&r->outcome->reports[failure->report - 1]));
-    else if (property_of(r, failure))
-        pt_buf_printf(buf, " %s", property_of(r, failure));
+    else
+        pt_explore_put_end(failure, r->outcome, property_of(r, failure), buf);
 }
 
 /* A schedule need not name the race. */

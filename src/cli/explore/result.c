@@ -178,16 +178,10 @@ static char *name_file(const char *path, uint32_t number)
     return pt_buf_take(&name);
 }
 
-static void put_end(const struct pt_explorer *e, const struct pt_explore_seen *seen, struct pt_buf *buf)
+static const char *property_of(const struct pt_explorer *e, const struct pt_explore_seen *seen)
 {
-    const struct pt_explore_failure *failure = &seen->failure;
-    pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
-    if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
-        pt_buf_printf(buf, " %d", failure->number);
-    else if (seen->failure.report && seen->failure.report <= seen->outcome.report_count)
-        pt_buf_printf(buf, " %016" PRIx64, pt_explore_report_key(&seen->outcome.reports[seen->failure.report - 1]));
-    else if (failure->kind == PT_EXPLORE_FAILS_PROPERTY)
-        pt_buf_printf(buf, " %s", pt_explore_properties_name(e->properties, (uint32_t)failure->number));
+    bool property = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY;
+    return property ? pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number) : NULL;
 }
 
 static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, const struct pt_played *played,
@@ -199,7 +193,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
         return;
     pt_buf_init(&text);
     pt_buf_init(&ends);
-    put_end(e, seen, &ends);
+    pt_explore_put_end(&seen->failure, &seen->outcome, property_of(e, seen), &ends);
     char *real = realpath(e->request->path, NULL);
     struct pt_explore_schedule_head head = {
         .program = e->request->arguments,
@@ -233,14 +227,12 @@ static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_findin
 {
     struct pt_explore_seen *seen = &e->seen[index];
     struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
-    bool property = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY;
-    struct pt_explore_telling telling = {
-        .names = &names,
-        .outcome = &seen->outcome,
-        .failure = &seen->failure,
-        .passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome),
-        .property = property ? pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number) : NULL,
-        .finding = seen->finding};
+    struct pt_explore_telling telling = {.names = &names,
+                                         .outcome = &seen->outcome,
+                                         .failure = &seen->failure,
+                                         .passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome),
+                                         .property = property_of(e, seen),
+                                         .finding = seen->finding};
     pt_explore_tell_failure(&telling, finding);
     struct pt_played *played = finding->played;
     write_schedule(e, seen, played, pt_explore_fails_at(&telling), index);

@@ -5,8 +5,23 @@
  */
 #include "cli/explore/tell.h"
 
+#include <inttypes.h>
+
+#include "cli/explore/founds.h"
 #include "cli/explore/recorded.h"
 #include "report/check.h"
+
+void pt_explore_put_end(const struct pt_explore_failure *failure, const struct pt_explore_outcome *outcome,
+                        const char *property, struct pt_buf *buf)
+{
+    pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
+    if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
+        pt_buf_printf(buf, " %d", failure->number);
+    else if (failure->report && failure->report <= outcome->report_count)
+        pt_buf_printf(buf, " %016" PRIx64, pt_explore_report_key(&outcome->reports[failure->report - 1]));
+    else if (property)
+        pt_buf_printf(buf, " %s", property);
+}
 
 static const char *tell_what(const struct pt_explore_telling *t, struct pt_arena *arena)
 {

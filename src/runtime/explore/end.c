@@ -46,13 +46,13 @@ void pt_explore_found(const struct pt_found *found, const char *bytes, size_t le
     if (index >= pt_run.file->found_max)
         return;
     struct pt_explore_found *entry = PT_EXPLORE_AT(struct pt_explore_found, pt_run.file, found_offset) + index;
-    entry->key = found->key;
     entry->count = 1;
     entry->step = pt_run.result->step_count;
     entry->check = found->check;
     entry->bytes = len < sizeof entry->report ? (uint32_t)len : 0;
     if (entry->bytes)
         memcpy(entry->report, bytes, len);
+    atomic_store_explicit(&entry->key, found->key, memory_order_release); /* the process may end before that */
 }
 
 void pt_explore_found_again(uint64_t key, uint64_t count)
@@ -60,6 +60,6 @@ void pt_explore_found_again(uint64_t key, uint64_t count)
     struct pt_explore_found *entries = PT_EXPLORE_AT(struct pt_explore_found, pt_run.file, found_offset);
     uint32_t there = atomic_load_explicit(&pt_run.result->found_count, memory_order_relaxed);
     for (uint32_t i = 0; i < there && i < pt_run.file->found_max; i++)
-        if (entries[i].key == key)
+        if (atomic_load_explicit(&entries[i].key, memory_order_relaxed) == key)
             entries[i].count = count;
 }

@@ -53,7 +53,7 @@ static bool is_sound(const struct pt_explore *file, size_t bytes)
            file->texts_max && file->taken_max;
 }
 
-/* NULL: nobody asks for control, or another process has the file. */
+/* NULL: nobody asks for control, or another process has the file; what checks find may come from several. */
 static struct pt_explore *open_file(void)
 {
     const char *text = pt_sys_getenv(PT_EXPLORE_ENV);
@@ -63,7 +63,8 @@ static struct pt_explore *open_file(void)
     struct pt_explore *file = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *file, &bytes);
     if (!file)
         return NULL;
-    if (is_sound(file, bytes) && atomic_compare_exchange_strong(&file->server, &none, (uint32_t)pt_sys_process())) {
+    if (is_sound(file, bytes) && (atomic_compare_exchange_strong(&file->server, &none, (uint32_t)pt_sys_process()) ||
+                                  file->flags & PT_EXPLORE_WATCHES)) {
         pt_sys_close(fd);
         return file;
     }
@@ -156,10 +157,10 @@ bool pt_explore_start(void)
     if (!file)
         return false;
     find_tables(file);
-    pt_task_die_with_parent();
     if (pt_explore_watches())
         return false;
     pt_place_start();
+    pt_task_die_with_parent();
     pt_explore_heap_start();
     if (file->flags & PT_EXPLORE_SERVES)
         serve(file);
