@@ -298,7 +298,8 @@ bool pt_explorer_goes_on(struct pt_explorer *e)
 }
 
 /* Which places access the variables that properties name is known once the program has run: one run that does not
- * count, so that the step is known in which the first run that does breaks one of them. */
+ * count, so that the step is known in which the first run that does breaks one of them. Recorded as all others: a
+ * function that is repeated would go on in that process otherwise. */
 static enum pt_status learn_places(struct pt_explorer *e, struct pt_err *err)
 {
     struct pt_explore_plan plan = {.input = e->base.input, .by = "first"};
@@ -307,7 +308,9 @@ static enum pt_status learn_places(struct pt_explorer *e, struct pt_err *err)
     if (!e->properties)
         return PT_OK;
     plan.input.strategy = PT_EXPLORE_FIRST;
+    pt_explorer_ask(e, &plan, 1);
     enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, &outcome, &fresh, err);
+    pt_explore_recorded_remove(plan.input.record);
     if (status != PT_OK)
         return status;
     pt_explore_outcome_release(&outcome);
