@@ -2,11 +2,9 @@
  * portent replay: a run that `explore` wrote down, again. Input, output and error are the program's. Guarantee: it says
  * that the run was the same only if every stretch ended at the place that the file names. The cost is one run.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -16,13 +14,14 @@
 #include "cli/common/whatis.h"
 #include "cli/explore/debug.h"
 #include "cli/explore/recorded.h"
+#include "cli/explore/replayed.h"
+#include "cli/explore/sweep.h"
 #include "cli/run/launch.h"
 #include "core/found.h"
 #include "core/settings.h"
 #include "explore/crew.h"
 #include "explore/schedule.h"
 #include "report/json_writer.h"
-#include "report/text.h"
 
 enum { OPT_PROPERTIES, OPT_GDB, OPT_GDB_SCRIPT, OPT_TIMEOUT, OPT_RESULT, OPT_QUIET };
 
@@ -32,8 +31,8 @@ static const struct pt_option options_table[] = {
                         "schedule violates); may be repeated"},
     [OPT_GDB] =
         {"gdb", 0, NULL, NULL,
-         "start it under gdb, with the schedule in force, and stop at the last switch between threads and where "
-         "nobody can go on"},
+         "start it under gdb, with the schedule in force, and stop at the last switch between threads before the "
+         "failure, before the step that fails, and where nobody can go on"},
     [OPT_GDB_SCRIPT] = {"gdb-script", 0, "FILE", NULL, "with --gdb: read this file of 'report --gdb' before it starts"},
     [OPT_TIMEOUT] = {"run-timeout", 0, "TIME", NULL,
                      "end it after this time (default: 60s; all: never); with --gdb interrupt it"},
@@ -55,11 +54,8 @@ struct replay {
     struct pt_analyse analyse;
     struct pt_explore_properties *properties; /* NULL: none */
     struct pt_explore_recorded *recorded;     /* with properties: what they say of it */
-    /* what it was */
-    uint32_t stretch; /* where it became another run; the schedule's count: nowhere */
-    uint64_t step;
-    bool ended_so, same_values;
-    char end[200];
+    struct pt_program_names *names;           /* NULL: not asked for yet */
+    struct pt_replayed replayed;              /* what it was */
 };
 
 static enum pt_status load(struct replay *r, const char *path, struct pt_err *err)
@@ -137,8 +133,9 @@ static void prepare(struct replay *r, struct pt_explore_plan *ret_plan)
 {
     const char *before = getenv(PT_OPTIONS_ENV);
     *ret_plan = (struct pt_explore_plan){.input = r->schedule.input, .prefix = r->schedule.stretches, .by = "replay"};
+    uint32_t checks = pt_replayed_checks(&r->schedule);
     pt_buf_printf(&r->options, "%s exitcode=0 verbosity=-1 halt_on_error=0 races=%d lifetimes=%d deadlocks=0",
-                  before ? before : "", asks_for(r, "race"), asks_for(r, "lifetime"));
+                  before ? before : "", (int)(checks >> PT_FOUND_RACE & 1), (int)(checks >> PT_FOUND_LIFETIME & 1));
     if (r->schedule.calls && !strpbrk(r->schedule.calls, "\"'"))
         pt_buf_printf(&r->options, " calls=\"%s\"", r->schedule.calls);
     for (uint32_t i = 0; i < r->schedule.shared_count; i++)
@@ -152,12 +149,16 @@ static struct pt_explore_setup setup_of(const struct replay *r)
         .path = r->path, .arguments = r->arguments, .options = r->options.text, .own_streams = true};
 }
 
-/* Step at which the last stretch begins, from 1 on. */
+/* Step at which the stretch begins in which it fails, from 1 on: the last switch before that. */
 static uint64_t last_switch(const struct pt_explore_schedule *schedule)
 {
     uint64_t step = 1;
-    for (uint32_t i = 0; i + 1 < schedule->stretch_count; i++)
-        step += schedule->stretches[i].steps;
+    for (uint32_t i = 0; i + 1 < schedule->stretch_count; i++) {
+        uint64_t next = step + schedule->stretches[i].steps;
+        if (schedule->fails_at && schedule->fails_at < next)
+            break;
+        step = next;
+    }
     return step;
 }
 
@@ -170,6 +171,7 @@ static enum pt_status debug(struct replay *r, bool *ret_diverged, struct pt_err 
     prepare(r, &debugging.plan);
     setup = setup_of(r);
     debugging.plan.input.stop_at = last_switch(&r->schedule);
+    debugging.plan.input.fails_at = r->schedule.fails_at;
     if (r->timeout_given || asks_for(r, "timeout"))
         debugging.patience = r->timeout_given ? r->timeout : SECONDS * UINT64_C(1000000000);
     return pt_explore_debug(&debugging, ret_diverged, err);
@@ -181,6 +183,8 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
     uint32_t fresh;
     prepare(r, &plan);
     char *record = pt_explore_recorded_name(0);
+    if (r->properties)
+        pt_explore_sweep_start();
     if (r->properties)
         snprintf(plan.input.record, sizeof plan.input.record, "%s", record);
     struct pt_explore_setup setup = setup_of(r);
@@ -197,83 +201,25 @@ static enum pt_status play(struct replay *r, struct pt_err *err)
     return status;
 }
 
-/* The first property that the run breaks, that of the schedule before others; NULL: none. */
-static const struct pt_finding *broken(const struct replay *r)
-{
-    const struct pt_finding *first = NULL;
-    for (uint32_t i = 0; r->recorded && i < r->recorded->property_count; i++) {
-        const struct pt_finding *finding = r->recorded->result.findings[i];
-        if (!pt_explore_is_broken(finding))
-            continue;
-        if (asks_for(r, "property ") && strcmp(r->schedule.ends + strlen("property "), finding->property) == 0)
-            return finding;
-        first = first ? first : finding;
-    }
-    return first;
-}
-
-/* How it ended, as `ends` of a schedule has it. */
 static void judge(struct replay *r)
 {
-    struct pt_explore_expected expected = {.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_LIFETIME};
-    bool status_given = asks_for(r, "status ");
-    int status = (int)r->outcome.wait_status;
-    if (status_given && WIFEXITED(status)) /* whichever it is, it is compared */
-        expected.status = WEXITSTATUS(status) + 1;
-    struct pt_explore_failure failure = pt_explore_failure(&r->outcome, &expected, &r->places);
-    const struct pt_finding *violation = broken(r);
-    const char *word = pt_explore_failure_words[failure.kind];
-    if (failure.kind == PT_EXPLORE_FAILS_SIGNAL || failure.kind == PT_EXPLORE_FAILS_STATUS)
-        snprintf(r->end, sizeof r->end, "%s %d", word, failure.number);
-    else if (failure.kind == PT_EXPLORE_FAILS_NONE && violation)
-        snprintf(r->end, sizeof r->end, "property %s", violation->property);
-    else if (failure.kind == PT_EXPLORE_FAILS_NONE)
-        snprintf(r->end, sizeof r->end, "status %d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
-    else
-        snprintf(r->end, sizeof r->end, "%s", word);
-    size_t len = strcspn(r->schedule.ends, " ");
-    bool exact = asks_for(r, "signal ") || asks_for(r, "status ") || asks_for(r, "property ");
-    r->ended_so = exact ? strcmp(r->end, r->schedule.ends) == 0
-                        : strlen(r->end) == len && strncmp(r->end, r->schedule.ends, len) == 0;
-    r->stretch = pt_explore_schedule_compare(&r->schedule, &r->outcome, &r->places, &r->step);
-    r->same_values = r->schedule.values == r->outcome.result.values;
-}
-
-static bool is_same(const struct replay *r)
-{
-    return r->stretch == r->schedule.stretch_count;
-}
-
-static void say_divergence(const struct replay *r)
-{
-    struct pt_buf text;
-    pt_buf_init(&text);
-    pt_explore_put_divergence(&r->schedule, &r->outcome, &r->places, r->stretch, r->step, &text);
-    fprintf(stderr, "portent replay: %s; it went on by itself: %s\n", text.text, r->end);
-    pt_buf_release(&text);
+    r->names = pt_program_names_new(r->path);
+    r->replayed = (struct pt_replayed){.schedule = &r->schedule,
+                                       .outcome = &r->outcome,
+                                       .places = &r->places,
+                                       .names = pt_program_names_for(r->names, &r->places),
+                                       .properties = r->properties,
+                                       .recorded = r->recorded};
+    pt_replayed_judge(&r->replayed);
 }
 
 static void say(const struct replay *r)
 {
-    if (is_same(r))
-        fprintf(
-            stderr, "portent replay: the same run, %s%s: %s\n", r->ended_so ? "with the same end" : "but another end",
-            r->same_values ? "" : " (it read other values somewhere, perhaps addresses, which follow the environment)",
-            r->end);
-    else
-        say_divergence(r);
-}
-
-/* As `check` does. */
-static void say_properties(const struct replay *r)
-{
     struct pt_style style = pt_analyse_style(STDERR_FILENO, "auto");
     struct pt_buf text;
     pt_buf_init(&text);
-    for (uint32_t i = 0; r->recorded && i < r->recorded->property_count; i++)
-        if (r->recorded->result.findings[i]->verdict != PT_VERDICT_HOLDS)
-            pt_report_text(r->recorded->result.findings[i], &style, &text);
-    fputs(text.len ? text.text : "", stderr);
+    pt_replayed_text(&r->replayed, &style, &text);
+    fputs(text.text, stderr);
     pt_buf_release(&text);
 }
 
@@ -287,12 +233,7 @@ static enum pt_status write_result(const struct replay *r, struct pt_err *err)
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_open(&json, "replay", '{');
-    pt_json_bool(&json, "same", is_same(r));
-    pt_json_bool(&json, "failed", r->ended_so);
-    pt_json_uint(&json, "diverged_at", is_same(r) ? 0 : r->step);
-    pt_json_bool(&json, "values_same", r->same_values);
-    pt_json_string(&json, "end", r->end);
-    pt_json_uint(&json, "steps", r->outcome.result.step_count);
+    pt_replayed_json(&r->replayed, &json);
     pt_json_close(&json, '}');
     pt_json_close(&json, '}');
     pt_buf_puts(&buf, "\n");
@@ -326,6 +267,16 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
     return true;
 }
 
+/* That it fails in another way, or is another run, says nothing of what the schedule was saved for. */
+static int status_of(const struct pt_replayed *replayed)
+{
+    if (!pt_replayed_is_same(replayed))
+        return PT_EXIT_UNKNOWN;
+    if (replayed->as_saved)
+        return PT_EXIT_VIOLATED;
+    return replayed->finding ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+}
+
 static int run(const struct pt_parsed *parsed)
 {
     struct replay r = {.timeout = UINT64_C(60000000000)};
@@ -355,23 +306,25 @@ static int run(const struct pt_parsed *parsed)
         status = r.gdb ? debug(&r, &diverged, &err) : play(&r, &err);
     if (status == PT_OK && !r.gdb) {
         judge(&r);
-        if (!r.quiet) {
-            say_properties(&r);
+        if (!r.quiet)
             say(&r);
-        }
         status = write_result(&r, &err);
     }
     exit_status = diverged ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
-    if (!r.gdb)
-        exit_status = !is_same(&r) ? PT_EXIT_UNKNOWN : r.ended_so ? PT_EXIT_VIOLATED : PT_EXIT_HOLDS;
+    if (!r.gdb && status == PT_OK)
+        exit_status = status_of(&r.replayed);
     if (status != PT_OK) {
         pt_diag_error(&err);
         exit_status = PT_EXIT_BAD;
     }
+    pt_replayed_release(&r.replayed);
+    if (r.names)
+        pt_program_names_free(r.names);
     pt_explore_recorded_free(r.recorded);
     pt_explore_properties_free(r.properties);
     pt_analyse_release(&r.analyse);
     pt_explore_crew_free(r.crew);
+    pt_explore_sweep_end();
     pt_explore_outcome_release(&r.outcome);
     pt_explore_places_release(&r.places);
     pt_explore_schedule_release(&r.schedule);
@@ -389,13 +342,14 @@ const struct pt_command pt_command_replay = {
     .usages = usages,
     .about =
         "Runs PROGRAM under the schedule of a file that 'portent explore -o' wrote. Input and output are the "
-        "program's. Says on standard error whether it was the same run with the same end, or where it became another "
-        "one, because the program or its input has changed.\n\n"
-        "With --gdb it stops at the last switch between threads, and again where nobody can go on, with all threads "
-        "where "
-        "they wait and a sentence that says for what.\n\n"
-        "Exit status: 1 it failed as the schedule says, 0 the same run ended otherwise, or --gdb, 3 it became another "
-        "run, 2 bad usage or input, or the program cannot be controlled.",
+        "program's. Says on standard error how the run failed, as 'portent explore' does, and whether it is the "
+        "failure "
+        "that the schedule was saved for; or where it became another run, because the program or its input has "
+        "changed.\n\n"
+        "With --gdb it stops at the last switch between threads before the failure, and again where nobody can go on, "
+        "with all threads where they wait and a sentence that says for what.\n\n"
+        "Exit status: 1 the same run and the same failure, 0 the same run, which did not fail, or --gdb, 3 another run "
+        "or another failure, 2 bad usage or input, or the program cannot be controlled.",
     .options = options_table,
     .run = run,
 };

@@ -16,6 +16,7 @@
  *   struct pt_explore_result               at result_offset  program -> tool
  *   struct pt_explore_thread[PT_EXPLORE_THREADS]  at threads_offset  program -> tool
  *   struct pt_explore_stretch[]            at taken_offset   program -> tool: all decisions that were taken
+ *   struct pt_explore_found[]              at found_offset   program -> tool: what its own checks found
  *   struct pt_explore_step[]               at steps_offset   program -> tool: what was done, step by step
  *
  * The file is sparse: what is not used costs nothing. It is little-endian, of this machine, and does not outlive its
@@ -48,8 +49,10 @@
  * PT_EXPLORE_QUIT in `command` ends the server. The tool kills a `child` that takes too long by itself. Server and
  * child die with whoever started them (PR_SET_PDEATHSIG). Without that flag the process is the run, number 1. A program
  * that calls portent_explore_body(f) is the other way round: run 1 begins there; when f has returned, the program sets
- * `answer` with PT_EXPLORE_RETURNED and waits for the next command, or, in the middle of a batch (`batch`), goes on
- * with the next seed by itself.
+ * `answer` with PT_EXPLORE_RETURNED and waits for the next command.
+ *
+ * With PT_EXPLORE_WATCHES nothing is scheduled, and the process is the run: it only writes what its checks find, what
+ * they call possible in another order too.
  */
 #ifndef PT_CORE_EXPLORE_H
 #define PT_CORE_EXPLORE_H
@@ -63,7 +66,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 5 };
+enum { PT_EXPLORE_VERSION = 6 };
 enum {
     PT_EXPLORE_THREADS = 256,
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
@@ -84,10 +87,10 @@ struct pt_explore {
     uint32_t flags; /* enum pt_explore_flag */
     uint64_t total_bytes;
     uint64_t input_offset, prefix_offset, weights_offset, places_offset, texts_offset, result_offset, threads_offset,
-        taken_offset, steps_offset;
-    uint32_t prefix_max, weights_max, places_max, texts_max, taken_max, steps_max; /* how many, of texts bytes */
-    _Alignas(64) _Atomic uint32_t command;                                         /* futex: the tool's */
-    _Alignas(64) _Atomic uint32_t answer;                                          /* futex: the program's */
+        taken_offset, steps_offset, found_offset;
+    uint32_t prefix_max, weights_max, places_max, texts_max, taken_max, steps_max, found_max; /* of texts bytes */
+    _Alignas(64) _Atomic uint32_t command;                                                    /* futex: the tool's */
+    _Alignas(64) _Atomic uint32_t answer;                                                     /* futex: the program's */
     _Atomic uint32_t child;                    /* the process that does the run; 0: none */
     _Atomic uint32_t wait_status;              /* as waitpid has it; PT_EXPLORE_RETURNED: the body has returned */
     _Atomic uint32_t server;                   /* process of the fork server; 0: it has not begun */
@@ -102,7 +105,8 @@ struct pt_explore {
 #define PT_EXPLORE_RETURNED UINT32_MAX /* of `wait_status` */
 
 enum pt_explore_flag {
-    PT_EXPLORE_SERVES = 1, /* fork server */
+    PT_EXPLORE_SERVES = 1,  /* fork server */
+    PT_EXPLORE_WATCHES = 2, /* no control */
 };
 
 /* ---- what a run is to do ---- */
@@ -132,8 +136,8 @@ enum pt_explore_wish {
     PT_EXPLORE_REAL_TIME = 8, /* no virtual clock: sleeps sleep, clocks tell the time */
     PT_EXPLORE_PINS = 16,     /* once there are two threads, all run on processor `processor` */
     PT_EXPLORE_PATIENT = 32, /* under a debugger: nobody takes the turn from a thread that sleeps in the kernel with it;
-                                before step `stop_at`, where the prefix cannot be followed, and before the run is ended
-                                because nobody can go on, __portent_explore_stop() is called */
+                                before steps `stop_at` and `fails_at`, where the prefix cannot be followed, and before
+                                it is ended because nobody can go on, __portent_explore_stop() is called */
     PT_EXPLORE_SLEEPS = 64,  /* `sleep` holds, from the end of the prefix on */
     PT_EXPLORE_EXACT = 128,  /* a thread is not among `yields` only because it is about to yield: it need not let others
                                 go first */
@@ -163,9 +167,9 @@ struct pt_explore_input {
     uint64_t step_limit; /* more steps end the run (LIMIT); 0: none */
     uint32_t spurious;   /* how many wake-ups without a cause there may be */
     uint32_t spin_limit; /* steps that threads may spin while nobody else can go on, before they are stuck; 0: 10,000 */
-    uint64_t stop_at;    /* of PATIENT: a step, from 1 on; 0: none */
+    uint64_t stop_at, fails_at; /* of PATIENT: steps, from 1 on; 0: none */
     uint32_t processor;
-    uint32_t batch; /* of portent_explore_body: so many runs, with seed, seed + 1, ..., before it asks again; 0 is 1 */
+    uint32_t unused;
     struct pt_explore_set sleep; /* threads that need not be taken before something that depends on what they are about
                                     to do has been done (sleep sets) */
     uint64_t clock;              /* virtual time at the beginning, nanoseconds since 1970; 0: the real time */
@@ -218,8 +222,8 @@ struct pt_explore_place {
     X(TRY_READ_LOCK, "tries to lock for reading", 1, 1, 0)                                                             \
     X(ASK, "asks for", 1, 1, 0) /* a write lock that lets writers go first: from here on readers wait behind it */     \
     X(UNLOCK, "unlocks", 1, 1, 0)                                                                                      \
-    X(WAIT, "waits for", 1, 1, 0)   /* a condition: gives up the mutex (`other`) and begins to wait */                 \
-    X(WAKE, "is woken by", 1, 1, 1) /* the same, and takes the mutex: one step with it */                              \
+    X(WAIT, "waits for", 1, 1, 0)              /* a condition: gives up the mutex (`other`) and begins to wait */      \
+    X(WAKE, "wakes from waiting for", 1, 1, 1) /* the same, and takes the mutex: one step with it */                   \
     X(SIGNAL, "signals", 1, 1, 0)                                                                                      \
     X(BROADCAST, "broadcasts", 1, 1, 0)                                                                                \
     X(SEM_WAIT, "takes", 1, 1, 1)                                                                                      \
@@ -299,7 +303,7 @@ struct pt_explore_thread {
     uint32_t place;    /* where it is about to do that */
     uint32_t number;   /* in order of creation; differs from the slot where that was used again */
     uint32_t steps, chosen; /* so far: in all, and at places with PT_EXPLORE_CHOSEN */
-    uint32_t unused;
+    uint32_t reported;      /* its number in reports (struct pt_explore_found); 0: it has not begun */
 };
 
 /* Why a run ended. Where the process just ended (exit, signal), nobody could say so: RUNNING stays, and `wait_status`
@@ -336,7 +340,17 @@ enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_C
 /* A timer was set; the clock was read while there were several threads. */
 enum pt_explore_time { PT_EXPLORE_TIMER_SET = 1, PT_EXPLORE_CLOCK_READ = 2 };
 
-enum { PT_EXPLORE_FOUND_KEYS = 16 };
+/* What one of the program's own checks found, when it did for the first time in a run. */
+enum { PT_EXPLORE_REPORT = 16000 };
+struct pt_explore_found {
+    _Atomic uint64_t key; /* the same finding has the same one in every run; written last, 0: it is not whole */
+    uint64_t step;        /* that was under way, from 1 on; 0: none was yet, or nothing is scheduled */
+    uint64_t count;       /* how often, about: threads that are not scheduled may count at the same time */
+    uint32_t check;       /* enum pt_found_check */
+    uint32_t bytes;       /* of the report; 0: there is none */
+    char report[PT_EXPLORE_REPORT]; /* as core/found.h has it */
+};
+
 struct pt_explore_result {
     uint32_t run;                        /* the input's, written first of all */
     uint32_t end;                        /* enum pt_explore_end */
@@ -354,11 +368,7 @@ struct pt_explore_result {
     uint32_t times;                      /* enum pt_explore_time, or-ed: what went by the virtual clock */
     uint64_t clock;                      /* virtual time at the end */
     uint32_t leaving;                    /* slot, plus 1, of a thread that libc is about to end; 0: none */
-    uint32_t found;                      /* 1 << enum pt_found_check, or-ed: what the program's own checks found */
-    uint32_t found_count;                /* how many different findings; the first have keys (core/finding_key.h) */
-    uint64_t found_keys[PT_EXPLORE_FOUND_KEYS];
-    uint32_t body_runs; /* of a batch: how many were done; `run`, `seed` + body_runs - 1 is the one that stands here */
-    uint32_t body_distinct; /* and how many different schedules there were, as far as 4096 hashes can tell */
+    _Atomic uint32_t found_count;        /* how many different findings; min(found_count, found_max) are in the table */
 };
 
 /* ---- what both sides compute ---- */

@@ -1,7 +1,8 @@
 /*
  * Whether a run failed, and how. Failures are the same if what happened is the same: the signal and the place where the
- * thread was, the exit status, the set of places where threads wait. The first failure of a run counts: what its
- * process did, before what its checks found, before the properties that it broke. Cost: linear in the threads.
+ * thread was, the exit status, the set of places where threads wait, the finding of a check, the property. A run may
+ * have several: what its process did comes before what its checks found, and that before the properties that it broke.
+ * Cost: linear in the threads and reports.
  */
 #include "explore/outcome.h"
 
@@ -31,6 +32,9 @@ void pt_explore_outcome_release(struct pt_explore_outcome *outcome)
     free(outcome->threads);
     free(outcome->output);
     free(outcome->met);
+    for (uint32_t i = 0; i < outcome->report_count; i++)
+        free(outcome->reports[i].text);
+    free(outcome->reports);
     *outcome = (struct pt_explore_outcome){0};
 }
 
@@ -52,6 +56,9 @@ void pt_explore_outcome_copy(const struct pt_explore_outcome *o, struct pt_explo
     ret_copy->threads = copy(o->threads, o->thread_count, sizeof *o->threads);
     ret_copy->met = copy(o->met, o->met_count, sizeof *o->met);
     ret_copy->output = o->output ? pt_xstrdup(o->output) : NULL;
+    ret_copy->reports = copy(o->reports, o->report_count, sizeof *o->reports);
+    for (uint32_t i = 0; i < o->report_count; i++)
+        ret_copy->reports[i].text = copy(o->reports[i].text, o->reports[i].bytes, 1);
 }
 
 /* While libc ends a thread, the one that is next waits for that: what happens then is the first one's. */
@@ -112,9 +119,12 @@ static struct pt_explore_failure of_process(const struct pt_explore_outcome *out
         uint32_t place = thread < outcome->thread_count ? outcome->threads[thread].place : 0;
         return make(PT_EXPLORE_FAILS_SIGNAL, WTERMSIG(status), thread, pt_explore_spot(places, place)->key);
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) != expected->status)
-        return make(PT_EXPLORE_FAILS_STATUS, WEXITSTATUS(status), thread, 0);
-    return (struct pt_explore_failure){0};
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == expected->status)
+        return (struct pt_explore_failure){0};
+    struct pt_explore_failure failure = make(PT_EXPLORE_FAILS_STATUS, WEXITSTATUS(status), thread, 0);
+    failure.ordinary = expected->status;
+    failure.measured = expected->measured;
+    return failure;
 }
 
 struct pt_explore_failure pt_explore_broken(uint32_t property)
@@ -127,39 +137,72 @@ bool pt_explore_outcome_is_held(const struct pt_explore_outcome *outcome)
     return outcome->timed_out && (outcome->result.losses & PT_EXPLORE_ESCAPES || outcome->result.timers);
 }
 
-struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
-                                             const struct pt_explore_expected *expected,
-                                             const struct pt_explore_places *places)
+/* How it ended. */
+static struct pt_explore_failure of_end(const struct pt_explore_outcome *outcome,
+                                        const struct pt_explore_expected *expected,
+                                        const struct pt_explore_places *places)
 {
     uint32_t circle[PT_EXPLORE_THREADS];
-    struct pt_explore_failure failure = {0};
-    if (!pt_explore_outcome_counts(outcome))
-        return failure;
-    if (pt_explore_outcome_is_held(outcome))
-        return failure;
     if (outcome->timed_out)
         return make(PT_EXPLORE_FAILS_TIMEOUT, 0, who_runs(outcome), 0);
     switch (outcome->result.end) {
     case PT_EXPLORE_STUCK:
-        failure = make(pt_explore_circle(outcome, circle) ? PT_EXPLORE_FAILS_DEADLOCK : PT_EXPLORE_FAILS_STUCK, 0,
-                       PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
-        break;
+        return make(pt_explore_circle(outcome, circle) ? PT_EXPLORE_FAILS_DEADLOCK : PT_EXPLORE_FAILS_STUCK, 0,
+                    PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
     case PT_EXPLORE_LIVELOCK:
-        failure = make(PT_EXPLORE_FAILS_LIVELOCK, 0, PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
-        break;
+        return make(PT_EXPLORE_FAILS_LIVELOCK, 0, PT_EXPLORE_NO_SLOT, key_of_waits(outcome, places));
     case PT_EXPLORE_RUNNING:
     case PT_EXPLORE_BODY:
-        failure = of_process(outcome, expected, places);
-        break;
+        return of_process(outcome, expected, places);
     default: /* LIMIT and FULL say nothing */
-        break;
+        return (struct pt_explore_failure){0};
     }
-    uint32_t found = outcome->result.found & expected->checks;
-    if (failure.kind == PT_EXPLORE_FAILS_NONE && !found && outcome->broken)
-        return pt_explore_broken((uint32_t)__builtin_ctzll(outcome->broken));
-    if (failure.kind != PT_EXPLORE_FAILS_NONE || !found)
-        return failure;
-    bool race = found >> PT_FOUND_RACE & 1;
-    return make(race ? PT_EXPLORE_FAILS_RACE : PT_EXPLORE_FAILS_LIFETIME, 0, PT_EXPLORE_NO_SLOT,
-                outcome->result.found_keys[0]); /* whose it is, a recording says */
+}
+
+/* What a check of this kind has found. */
+static uint32_t add_found(const struct pt_explore_outcome *outcome, enum pt_found_check check,
+                          struct pt_explore_failure *ret_failures)
+{
+    static const enum pt_explore_failure_kind kinds[] = {[PT_FOUND_RACE] = PT_EXPLORE_FAILS_RACE,
+                                                         [PT_FOUND_DEADLOCK] = PT_EXPLORE_FAILS_DEADLOCK,
+                                                         [PT_FOUND_LIFETIME] = PT_EXPLORE_FAILS_LIFETIME};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < outcome->report_count && i < PT_EXPLORE_REPORTS; i++) {
+        if (outcome->reports[i].check != check)
+            continue;
+        ret_failures[count] = make(kinds[check], 0, PT_EXPLORE_NO_SLOT, outcome->reports[i].key);
+        ret_failures[count++].report = i + 1;
+    }
+    return count;
+}
+
+uint32_t pt_explore_failures(const struct pt_explore_outcome *outcome, const struct pt_explore_expected *expected,
+                             const struct pt_explore_places *places,
+                             struct pt_explore_failure ret_failures[PT_EXPLORE_FAILURES_MAX])
+{
+    static const enum pt_found_check order[] = {PT_FOUND_DEADLOCK, PT_FOUND_LIFETIME, PT_FOUND_RACE};
+    uint32_t count = 0;
+    if (!pt_explore_outcome_counts(outcome))
+        return 0;
+    bool held = pt_explore_outcome_is_held(outcome);
+    struct pt_explore_failure end = of_end(outcome, expected, places);
+    if (!held && end.kind != PT_EXPLORE_FAILS_NONE)
+        ret_failures[count++] = end;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (expected->checks >> order[i] & 1)
+            count += add_found(outcome, order[i], ret_failures + count);
+    for (uint32_t i = 0; i < 64; i++)
+        if (outcome->broken >> i & 1)
+            ret_failures[count++] = pt_explore_broken(i);
+    return count;
+}
+
+struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
+                                             const struct pt_explore_expected *expected,
+                                             const struct pt_explore_places *places)
+{
+    struct pt_explore_failure failures[PT_EXPLORE_FAILURES_MAX];
+    if (pt_explore_failures(outcome, expected, places, failures))
+        return failures[0];
+    return (struct pt_explore_failure){0};
 }

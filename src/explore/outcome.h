@@ -15,6 +15,13 @@ struct pt_explore_plan {
 };
 void pt_explore_plan_release(struct pt_explore_plan *plan);
 
+/* What one of the program's own checks found in a run (struct pt_explore_found). */
+struct pt_explore_report {
+    uint64_t key, step, count;
+    uint32_t check, bytes;
+    char *text; /* so many bytes, as core/found.h has them */
+};
+
 /* What it did, copied out of the file. Places in steps and threads are those of struct pt_explore_places once they have
  * been taken in there. */
 struct pt_explore_outcome {
@@ -33,6 +40,8 @@ struct pt_explore_outcome {
     uint32_t job;
     uint64_t *met; /* keys of places that it found to be shared */
     uint32_t met_count;
+    struct pt_explore_report *reports;
+    uint32_t report_count;
     uint64_t broken; /* properties that it broke, by their numbers, as whoever read its recording says */
 };
 void pt_explore_outcome_release(struct pt_explore_outcome *outcome);
@@ -80,12 +89,16 @@ struct pt_explore_failure {
     enum pt_explore_failure_kind kind;
     uint64_t key;    /* the same failure has the same one in every run */
     int number;      /* of the signal, or the status */
+    int ordinary;    /* of a status: what it should have been, ... */
+    bool measured;   /* ... since a run without control had it */
     uint32_t thread; /* who had the turn; PT_EXPLORE_NO_SLOT: nobody */
+    uint32_t report; /* of what a check found: 1 + its index in the outcome's; else 0 */
 };
 
 /* What counts as an ordinary end. */
 struct pt_explore_expected {
-    bool killed; /* the run without control was killed by a signal: `status` is not its own then */
+    bool killed;   /* the run without control was killed by a signal: `status` is not its own then */
+    bool measured; /* `status` is that of a run without control */
     int status;
     uint32_t checks; /* 1 << enum pt_found_check: findings of the program's own checks that are failures */
 };
@@ -94,7 +107,13 @@ struct pt_explore_expected {
 struct pt_explore_failure pt_explore_broken(uint32_t property);
 
 struct pt_explore_places;
-/* NONE: it ended as it should, or says nothing. Places of `outcome` must have been taken in. */
+/* What failed in a run, each once: what its process did, then what its checks found, misuse of memory first, then the
+ * properties that it broke. Places of `outcome` must have been taken in. Returns how many. */
+enum { PT_EXPLORE_REPORTS = 16, PT_EXPLORE_FAILURES_MAX = 1 + PT_EXPLORE_REPORTS + 64 };
+uint32_t pt_explore_failures(const struct pt_explore_outcome *outcome, const struct pt_explore_expected *expected,
+                             const struct pt_explore_places *places,
+                             struct pt_explore_failure ret_failures[PT_EXPLORE_FAILURES_MAX]);
+/* The first of them; NONE: it ended as it should, or says nothing. */
 struct pt_explore_failure pt_explore_failure(const struct pt_explore_outcome *outcome,
                                              const struct pt_explore_expected *expected,
                                              const struct pt_explore_places *places);

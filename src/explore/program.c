@@ -35,6 +35,7 @@ enum {
     TEXTS_MAX = 1 << 22,
     TAKEN_MAX = 1 << 20,
     STEPS_MAX = 1 << 20,
+    FOUND_MAX = PT_EXPLORE_REPORTS,
     PAGE = 4096,
     OUTPUT_SHOWN = 2000, /* bytes of what it printed last */
 };
@@ -70,12 +71,12 @@ static uint64_t place_table(uint64_t *end, uint64_t bytes)
     return at;
 }
 
-static size_t lay_out(struct pt_explore *head, bool serves)
+static size_t lay_out(struct pt_explore *head, const struct pt_explore_setup *setup)
 {
     uint64_t end = (sizeof *head + PAGE - 1) / PAGE * PAGE;
     memcpy(head->magic, PT_EXPLORE_MAGIC, sizeof head->magic);
     head->version = PT_EXPLORE_VERSION;
-    head->flags = serves ? PT_EXPLORE_SERVES : 0;
+    head->flags = setup->serves ? PT_EXPLORE_SERVES : setup->watches ? PT_EXPLORE_WATCHES : 0;
     head->prefix_max = PREFIX_MAX;
     head->weights_max = WEIGHTS_MAX;
     head->places_max = PLACES_MAX;
@@ -90,6 +91,8 @@ static size_t lay_out(struct pt_explore *head, bool serves)
     head->places_offset = place_table(&end, PLACES_MAX * sizeof(struct pt_explore_place));
     head->texts_offset = place_table(&end, TEXTS_MAX);
     head->taken_offset = place_table(&end, TAKEN_MAX * sizeof(struct pt_explore_stretch));
+    head->found_max = FOUND_MAX;
+    head->found_offset = place_table(&end, FOUND_MAX * sizeof(struct pt_explore_found));
     head->steps_offset = place_table(&end, (uint64_t)STEPS_MAX * sizeof(struct pt_explore_step));
     head->total_bytes = end;
     return end;
@@ -98,7 +101,7 @@ static size_t lay_out(struct pt_explore *head, bool serves)
 static enum pt_status make_file(struct pt_explore_program *p, struct pt_err *err)
 {
     struct pt_explore head = {0};
-    p->bytes = lay_out(&head, p->setup.serves);
+    p->bytes = lay_out(&head, &p->setup);
     p->file_fd = memfd_create("portent-explore", MFD_CLOEXEC);
     if (p->file_fd < 0 || ftruncate(p->file_fd, (off_t)p->bytes) != 0)
         return pt_err_set(err, PT_EIO, "cannot make a memory file: %s", strerror(errno));
@@ -172,7 +175,7 @@ static bool is_ours(const char *entry)
     return false;
 }
 
-/* `file`: a descriptor, -1: without control. The first two strings are the caller's. */
+/* `file`: a descriptor. The first two strings are the caller's. */
 static char **make_environment(int file, const char *options)
 {
     size_t count = 0, kept = 2;
@@ -181,9 +184,7 @@ static char **make_environment(int file, const char *options)
     char **made = pt_xcalloc(count + 3, sizeof *made);
     struct pt_buf text;
     pt_buf_init(&text);
-    pt_buf_printf(&text, "%s=", PT_EXPLORE_ENV);
-    if (file >= 0)
-        pt_buf_printf(&text, "%d", file);
+    pt_buf_printf(&text, "%s=%d", PT_EXPLORE_ENV, file);
     made[0] = pt_buf_take(&text);
     pt_buf_printf(&text, "%s=%s", PT_OPTIONS_ENV, options ? options : "");
     made[1] = pt_buf_take(&text);
@@ -221,8 +222,7 @@ static _Noreturn void become(const struct pt_explore_setup *setup, char **enviro
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
     }
-    if (file >= 0)
-        (void)fcntl(file, F_SETFD, 0);
+    (void)fcntl(file, F_SETFD, 0);
     confine(setup->processors);
     signal(SIGPIPE, SIG_DFL);
     sigset_t none;
@@ -341,11 +341,16 @@ static enum waited wait_for(struct pt_explore_program *p, uint32_t run, uint64_t
         if (is_interrupted(&p->setup) && deadline > time + AFTERWARD)
             return STOPPED;
         /* A process that is the run itself says nothing when it ends. */
-        uint64_t look = p->setup.serves ? LOOK : LOOK / 50;
+        uint64_t look = p->setup.serves ? LOOK : LOOK / 200;
         futex_wait(&p->file->answer, answer, left < look ? left : look);
         if (has_ended(p) && atomic_load_explicit(&p->file->answer, memory_order_acquire) != run)
             return ENDED;
     }
+}
+
+static uint32_t at_most(uint64_t count, uint32_t most)
+{
+    return count < most ? (uint32_t)count : most;
 }
 
 static void write_plan(struct pt_explore_program *p, const struct pt_explore_plan *plan, uint32_t run)
@@ -364,7 +369,10 @@ static void write_plan(struct pt_explore_program *p, const struct pt_explore_pla
     if (input->weight_count)
         memcpy(PT_EXPLORE_AT(struct pt_explore_weight, p->file, weights_offset), plan->weights,
                input->weight_count * sizeof *plan->weights);
-    *PT_EXPLORE_AT(struct pt_explore_result, p->file, result_offset) = (struct pt_explore_result){0};
+    struct pt_explore_result *result = PT_EXPLORE_AT(struct pt_explore_result, p->file, result_offset);
+    for (uint32_t i = 0; i < at_most(result->found_count, FOUND_MAX); i++) /* of the run before */
+        atomic_store(&PT_EXPLORE_AT(struct pt_explore_found, p->file, found_offset)[i].key, 0);
+    *result = (struct pt_explore_result){0};
     atomic_store(&p->file->wait_status, 0);
     if (p->output_fd >= 0) {
         (void)lseek(p->input_fd, p->input_from, SEEK_SET);
@@ -379,12 +387,26 @@ static void *copy(const void *from, size_t count, size_t size)
     return to;
 }
 
-static uint32_t at_most(uint64_t count, uint32_t most)
+/* Counts in the file are the program's, which may have written anything. */
+static void read_reports(const struct pt_explore *file, struct pt_explore_outcome *o)
 {
-    return count < most ? (uint32_t)count : most;
+    const struct pt_explore_found *founds = PT_EXPLORE_AT(const struct pt_explore_found, file, found_offset);
+    uint32_t count = at_most(o->result.found_count, FOUND_MAX);
+    o->reports = pt_xcalloc((size_t)count + 1, sizeof *o->reports);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = atomic_load_explicit(&founds[i].key, memory_order_acquire);
+        uint32_t bytes = at_most(founds[i].bytes, PT_EXPLORE_REPORT);
+        if (!key)
+            continue;
+        o->reports[o->report_count++] = (struct pt_explore_report){.key = key,
+                                                                   .step = founds[i].step,
+                                                                   .count = founds[i].count,
+                                                                   .check = founds[i].check,
+                                                                   .bytes = bytes,
+                                                                   .text = copy(founds[i].report, bytes, 1)};
+    }
 }
 
-/* Counts in the file are the program's, which may have written anything. */
 static void read_outcome(struct pt_explore_program *p, const struct pt_explore_plan *plan, uint32_t run,
                          struct pt_explore_outcome *o)
 {
@@ -392,10 +414,11 @@ static void read_outcome(struct pt_explore_program *p, const struct pt_explore_p
     o->done = true;
     o->job = p->setup.job;
     o->result = *PT_EXPLORE_AT(struct pt_explore_result, file, result_offset);
-    o->started = o->result.run == run;
+    o->started = o->result.run == run || p->setup.watches;
     o->output = read_output(p->output_fd);
     if (!o->started)
         return;
+    read_reports(file, o);
     o->taken_count = at_most(o->result.taken_count, TAKEN_MAX);
     o->taken = copy(PT_EXPLORE_AT(void, file, taken_offset), o->taken_count, sizeof *o->taken);
     o->thread_count = at_most(o->result.thread_count, PT_EXPLORE_THREADS);
@@ -498,32 +521,18 @@ uint32_t pt_explore_program_look(struct pt_explore_program *p, const struct pt_e
     return atomic_load(&p->file->server);
 }
 
-enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,
-                                        bool *ret_timed_out, char **ret_output, struct pt_err *err)
+enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout,
+                                        struct pt_explore_outcome *ret_outcome, struct pt_err *err)
 {
-    off_t from = 0;
-    pid_t process;
-    int wait_status = 0, input = setup->own_streams ? -1 : open_input(&from),
-        output = setup->own_streams ? -1 : open_output();
-    if (input >= 0)
-        (void)lseek(input, from, SEEK_SET);
-    enum pt_status status = start(setup, -1, input, output, &process, err);
-    uint64_t deadline = timeout ? now() + timeout : UINT64_MAX;
-    *ret_timed_out = false;
-    while (status == PT_OK && waitpid(process, &wait_status, WNOHANG) == 0) {
-        struct timespec moment = {.tv_nsec = 500 * 1000};
-        nanosleep(&moment, NULL);
-        bool late = now() > deadline;
-        *ret_timed_out |= late;
-        if (late || is_interrupted(setup))
-            (void)kill(process, SIGKILL);
-    }
-    *ret_status = (uint32_t)wait_status;
-    if (ret_output)
-        *ret_output = read_output(output);
-    if (input >= 0)
-        close(input);
-    if (output >= 0)
-        close(output);
+    struct pt_explore_setup own = *setup;
+    struct pt_explore_plan plan = {0};
+    struct pt_explore_program *program;
+    own.serves = false;
+    own.watches = true;
+    enum pt_status status = pt_explore_program_new(&own, &program, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_explore_program_run(program, &plan, timeout, ret_outcome, err);
+    pt_explore_program_free(program);
     return status;
 }

@@ -13,6 +13,7 @@ struct pt_explore_setup {
     const char *const *arguments; /* argv, then NULL */
     const char *options;          /* PORTENT_OPTIONS */
     bool serves;                  /* fork server; false: one process is one run */
+    bool watches;                 /* no control: only what its checks find is told */
     bool own_streams;          /* input, output and error are those of the tool; else output is kept, and input is the
                                   tool's if that is a file, from its beginning in each run */
     uint32_t job;              /* its number, for the processor that it runs on */
@@ -43,8 +44,8 @@ void pt_explore_program_tell(struct pt_explore_program *program, const char *tex
 /* What it has done so far, and its number; 0: it was never under control. */
 uint32_t pt_explore_program_look(struct pt_explore_program *program, const struct pt_explore_plan *plan,
                                  struct pt_explore_outcome *ret_outcome);
-/* One run without any control, as `wait_status`; `*ret_output` (may be NULL) as in an outcome, the caller frees it. */
-enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout, uint32_t *ret_status,
-                                        bool *ret_timed_out, char **ret_output, struct pt_err *err) PT_WARN_UNUSED;
+/* One run without any control: of the outcome there is how it ended, what it printed, and what its checks found. */
+enum pt_status pt_explore_program_plain(const struct pt_explore_setup *setup, uint64_t timeout,
+                                        struct pt_explore_outcome *ret_outcome, struct pt_err *err) PT_WARN_UNUSED;
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/explore_depend.h"
+#include "core/found.h"
 
 #define FIRST_LINE "portent-schedule 1"
 
@@ -46,6 +47,14 @@ static void put_spot(struct pt_buf *buf, const struct pt_explore_spot *spot)
     pt_buf_puts(buf, " at ");
     put_rest(buf, spot->file);
     pt_buf_printf(buf, ":%" PRIu32 ":%" PRIu32, spot->line, spot->column);
+}
+
+/* What the run is compared with, and what looked at it: a check of lifetimes keeps freed memory aside. */
+static void put_expected(struct pt_buf *buf, const struct pt_explore_expected *expected)
+{
+    pt_buf_printf(buf, "%s %d\nsetting races %d\nsetting lifetimes %d\n", expected->measured ? "ordinary" : "expected",
+                  expected->status, (int)(expected->checks >> PT_FOUND_RACE & 1),
+                  (int)(expected->checks >> PT_FOUND_LIFETIME & 1));
 }
 
 static void put_settings(struct pt_buf *buf, const struct pt_explore_input *input)
@@ -100,6 +109,9 @@ void pt_explore_schedule_write(const struct pt_explore_schedule_head *head, cons
     pt_buf_puts(buf, "ends ");
     put_rest(buf, head->ends);
     pt_buf_puts(buf, "\n");
+    if (head->fails_at)
+        pt_buf_printf(buf, "fails_at %" PRIu64 "\n", head->fails_at);
+    put_expected(buf, head->expected);
     if (head->properties) {
         pt_buf_puts(buf, "properties ");
         put_rest(buf, head->properties);
@@ -244,7 +256,7 @@ static bool read_end(struct reader *r)
         r->problem = "the name of a property is missing";
         return r->at < r->end;
     default:
-        r->problem = "nothing comes behind this word";
+        r->problem = "nothing follows this word";
         return is_over(r);
     }
 }
@@ -252,9 +264,10 @@ static bool read_end(struct reader *r)
 static bool read_setting(struct reader *r)
 {
     struct pt_explore_input *input = &r->schedule->input;
+    uint32_t *checks = &r->schedule->expected.checks;
     uint64_t number;
-    enum { SPURIOUS, LATE, CLOCK, CLOCK_STEP, SPIN_LIMIT, COUNT };
-    static const char *const names[] = {"spurious", "late", "clock", "clock_step", "spin_limit"};
+    enum { SPURIOUS, LATE, CLOCK, CLOCK_STEP, SPIN_LIMIT, RACES, LIFETIMES, COUNT };
+    static const char *const names[] = {"spurious", "late", "clock", "clock_step", "spin_limit", "races", "lifetimes"};
     unsigned which = 0;
     while (which < COUNT && !word_is(r, names[which]))
         which++;
@@ -268,8 +281,22 @@ static bool read_setting(struct reader *r)
         input->clock = number;
     else if (which == CLOCK_STEP)
         input->clock_step = number;
-    else
+    else if (which == SPIN_LIMIT)
         input->spin_limit = (uint32_t)number;
+    else if (number)
+        *checks |= 1u << (which == RACES ? PT_FOUND_RACE : PT_FOUND_LIFETIME);
+    return true;
+}
+
+static bool read_expected(struct reader *r, bool measured)
+{
+    uint64_t status;
+    r->problem = "an exit status is a number from 0 to 255";
+    if (!read_number(r, 10, 255, &status) || !is_over(r))
+        return false;
+    r->schedule->expects = true;
+    r->schedule->expected.measured = measured;
+    r->schedule->expected.status = (int)status;
     return true;
 }
 
@@ -316,6 +343,12 @@ static bool read_run(struct reader *r)
 static bool read_line(struct reader *r)
 {
     skip_spaces(r);
+    if (r->at < r->end && *r->at == '#' && !r->schedule->comment[0]) {
+        r->at++;
+        skip_spaces(r);
+        r->schedule->comment = read_rest(r);
+        return true;
+    }
     if (r->at == r->end || *r->at == '#')
         return true;
     if (r->ended)
@@ -330,6 +363,12 @@ static bool read_line(struct reader *r)
         return read_number(r, 16, UINT64_MAX, &r->schedule->values) && is_over(r);
     if (word_is(r, "ends"))
         return read_end(r);
+    if (word_is(r, "ordinary"))
+        return read_expected(r, true);
+    if (word_is(r, "expected"))
+        return read_expected(r, false);
+    if (word_is(r, "fails_at"))
+        return read_number(r, 10, UINT64_MAX, &r->schedule->fails_at) && is_over(r);
     if (word_is(r, "properties")) {
         r->schedule->properties = read_rest(r);
         return true;
@@ -350,7 +389,7 @@ static bool read_line(struct reader *r)
 enum pt_status pt_explore_schedule_read(const char *label, const char *text, size_t len,
                                         struct pt_explore_schedule *ret_schedule, struct pt_err *err)
 {
-    struct pt_explore_schedule schedule = {.ends = ""};
+    struct pt_explore_schedule schedule = {.ends = "", .comment = ""};
     struct reader r = {.schedule = &schedule};
     uint64_t line = 0;
     enum pt_status status = PT_OK;

@@ -141,6 +141,26 @@ static struct teller make_teller(const struct pt_explore_names *names, const str
     return (struct teller){names, outcome, pt_explore_thread_names(names, outcome, arena), arena};
 }
 
+/* `step`: how many the run had at its end. */
+static struct pt_played_stretch tell_stretch(const struct teller *t, struct pt_explore_stretch taken, uint64_t step)
+{
+    const struct pt_explore_outcome *o = t->outcome;
+    uint32_t slot = taken.who & ~PT_EXPLORE_HANDLES;
+    struct pt_played_stretch stretch = {.thread = slot,
+                                        .name = slot < o->thread_count ? t->threads[slot] : "thread",
+                                        .steps = taken.steps,
+                                        .handles = taken.who & PT_EXPLORE_HANDLES,
+                                        .last = no_point,
+                                        .next = no_point};
+    if (step >= 1 && step <= o->step_count)
+        stretch.last = tell_step(t, &o->steps[step - 1]);
+    if (o->steps)
+        stretch.next = tell_next(t, slot, step);
+    return stretch;
+}
+
+/* The first thread has run up to its first scheduling point before anybody else was there: where it is not taken then,
+ * that is a stretch without a step. */
 struct pt_played_stretch *pt_explore_tell(const struct pt_explore_names *names,
                                           const struct pt_explore_outcome *outcome, struct pt_arena *arena,
                                           uint32_t *ret_count)
@@ -148,21 +168,14 @@ struct pt_played_stretch *pt_explore_tell(const struct pt_explore_names *names,
     struct teller t = make_teller(names, outcome, arena);
     struct pt_played_stretch *list = pt_arena_alloc(arena, ((size_t)outcome->taken_count + 1) * sizeof *list);
     uint64_t step = 0;
+    uint32_t count = 0;
+    if (outcome->steps && outcome->taken_count && outcome->taken[0].who & ~PT_EXPLORE_HANDLES)
+        list[count++] = tell_stretch(&t, (struct pt_explore_stretch){0, 0}, 0);
     for (uint32_t i = 0; i < outcome->taken_count; i++) {
-        uint32_t slot = outcome->taken[i].who & ~PT_EXPLORE_HANDLES;
         step += outcome->taken[i].steps;
-        list[i] = (struct pt_played_stretch){.thread = slot,
-                                             .name = slot < outcome->thread_count ? t.threads[slot] : "thread",
-                                             .steps = outcome->taken[i].steps,
-                                             .handles = outcome->taken[i].who & PT_EXPLORE_HANDLES,
-                                             .last = no_point,
-                                             .next = no_point};
-        if (step >= 1 && step <= outcome->step_count)
-            list[i].last = tell_step(&t, &outcome->steps[step - 1]);
-        if (outcome->steps)
-            list[i].next = tell_next(&t, slot, step);
+        list[count++] = tell_stretch(&t, outcome->taken[i], step);
     }
-    *ret_count = outcome->taken_count;
+    *ret_count = count;
     return list;
 }
 
@@ -213,6 +226,10 @@ static void put_what(const struct teller *t, const struct pt_explore_failure *fa
         break;
     case PT_EXPLORE_FAILS_STATUS:
         pt_buf_printf(buf, "exit status %d", failure->number);
+        if (place && failure->measured)
+            pt_buf_printf(buf, ", where its ordinary schedule ends with %d", failure->ordinary);
+        else if (place)
+            pt_buf_printf(buf, ", where %d is expected", failure->ordinary);
         return;
     case PT_EXPLORE_FAILS_DEADLOCK:
         pt_buf_puts(buf, "deadlock of ");
@@ -243,7 +260,7 @@ static void put_what(const struct teller *t, const struct pt_explore_failure *fa
     if (failure->thread < t->outcome->thread_count)
         pt_buf_printf(buf, " in %s", t->threads[failure->thread]);
     if (place && spot->file[0])
-        pt_buf_printf(buf, ", behind %s:%" PRIu32, spot->file, spot->line);
+        pt_buf_printf(buf, ", after %s:%" PRIu32, spot->file, spot->line);
 }
 
 const char *pt_explore_about(const struct pt_explore_names *names, const struct pt_explore_outcome *outcome,

@@ -185,14 +185,21 @@ static const char *headline_word(const struct pt_finding *finding)
     return strncmp(pt_check_title(finding), "use of", 6) == 0 ? ":" : " of";
 }
 
+void pt_check_what(const struct pt_finding *finding, struct pt_buf *buf)
+{
+    pt_buf_printf(buf, "%s%s %s%s", pt_check_title(finding), headline_word(finding), finding->object,
+                  finding->how == PT_HOW_PREDICTED ? ", in another order of these events" : "");
+}
+
 /* "Data race on x, in another order of these events (seen 3 times)." How often is not known while the program runs. */
 static void put_headline(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    struct pt_buf line;
+    struct pt_buf line, what;
     pt_buf_init(&line);
-    put_capital(&line, pt_check_title(finding));
-    pt_buf_printf(&line, "%s %s%s", headline_word(finding), finding->object,
-                  finding->how == PT_HOW_PREDICTED ? ", in another order of these events" : "");
+    pt_buf_init(&what);
+    pt_check_what(finding, &what);
+    put_capital(&line, what.text);
+    pt_buf_release(&what);
     if (finding->count)
         pt_buf_printf(&line, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));
     pt_words_paragraph(buf, style, 0, 0, "%s.", line.text);

@@ -8,6 +8,8 @@
 
 /* Whether it is a violation of a built-in check of this kind, with its sides. */
 bool pt_check_is_of(const struct pt_finding *finding, const char *kind);
+/* "data race on x", "double free of p, in another order of these events". */
+void pt_check_what(const struct pt_finding *finding, struct pt_buf *buf);
 /* "data race", "potential deadlock", "double free"; NULL: of another check. */
 const char *pt_check_title(const struct pt_finding *finding);
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);

@@ -169,7 +169,7 @@ static void put_both(const struct pt_played *played, const struct pt_style *styl
     pt_buf_puts(buf, "     ");
     pt_style_fit(buf, "A run that passed", columns, PT_CUT_END);
     pt_buf_puts(buf, "| ");
-    pt_buf_puts(buf, "This run\n");
+    pt_buf_puts(buf, "This run (>: where they differ)\n");
     uint32_t shown = shown_of(played->stretches, played->stretch_count);
     if (shown < played->passing_count && (shown = played->passing_count) > SHOWN)
         shown = SHOWN;
@@ -235,7 +235,7 @@ static const struct {
     {"joins", "for the end of ", "", "for the end of a thread"},
     {"locks", "to lock ", "", "to take a lock"},
     {"locks for reading", "to lock ", " for reading", "to take a lock for reading"},
-    {"is woken by", "to be woken by ", "", "to be woken"},
+    {"wakes from waiting for", "for ", " to be signalled", "for a condition to be signalled"},
     {"takes", "to take ", "", "to take a semaphore"},
     {"leaves", "for the others at ", "", "for the others at a barrier"},
     {"calls once", "for the initialiser of ", "", "for an initialiser"},
@@ -342,16 +342,25 @@ static const char *by_words(const struct pt_played *played)
     return strcmp(played->found_by, "first") == 0 ? "the ordinary schedule" : played->found_by;
 }
 
+/* Not found, but seen again. */
+static bool is_replay(const struct pt_played *played)
+{
+    return strcmp(played->found_by, "replay") == 0;
+}
+
 void pt_played_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     const struct pt_played *played = finding->played;
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
-    pt_words_paragraph(
-        buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, by_words(played),
-        strcmp(played->found_by, "stress") == 0 ? "; without control: it may not fail again"
-        : played->reproduced                    ? "; its schedule fails again each time it is run"
-                             : "; seen once: its schedule did not fail in this way when it was run again");
+    if (is_replay(played))
+        pt_words_paragraph(buf, style, 0, 2, "The replayed run failed: %s.", played->what);
+    else
+        pt_words_paragraph(
+            buf, style, 0, 2, "Run %" PRIu64 " failed: %s. Found by %s%s.", played->run, played->what, by_words(played),
+            strcmp(played->found_by, "stress") == 0 ? "; without control: it may not fail again"
+            : played->reproduced                    ? "; under the same schedule it failed again in the same way"
+                                 : "; seen once: under the same schedule it did not fail in this way again");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
     if (finding->count > 1)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " runs failed like this.", finding->count);
@@ -367,7 +376,9 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RED));
     pt_buf_puts(buf, "SUMMARY: portent: ");
     pt_style_clean(buf, played->what, strlen(played->what));
-    pt_buf_printf(buf, " (run %" PRIu64 ", ", played->run);
+    pt_buf_puts(buf, " (");
+    if (!is_replay(played))
+        pt_buf_printf(buf, "run %" PRIu64 ", ", played->run);
     pt_style_clean(buf, by_words(played), strlen(by_words(played)));
     pt_buf_puts(buf, ")");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));

@@ -235,9 +235,11 @@ static void set_explored(void)
     if (*record)
         pt_options.record = (struct pt_span){record, strlen(record)};
     pt_options.atexit_sleep_ms = 0;
+    pt_explore_hooks.begins = pt_found_restart;
     pt_explore_hooks.ends = pt_record_finish;
-    pt_found_taker = pt_explore_found;
 }
+
+static const struct pt_found_taker explored = {pt_explore_found, pt_explore_found_again};
 
 /* What is recorded goes to the observer, to nobody but those who listen to the event stream, or into the program's own
  * evaluation. False: nobody wants it. */
@@ -250,6 +252,8 @@ static bool find_channel(bool *ret_streams)
     pt_functions_start();
     if (!pt_channel && pt_explore_start())
         set_explored();
+    if (pt_explore_on || pt_explore_watches())
+        pt_found_taker = &explored;
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();

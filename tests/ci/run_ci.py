@@ -111,7 +111,7 @@ def one_program():
     true("recordings are gone", not os.path.exists("portent-ci/recordings"))
     # The schedule can be played.
     done = run(PORTENT, "replay", "portent-ci/explore-1.schedule", "--", "./race", "hello")
-    contains(done.stderr, "the same run, with the same end: race")
+    contains(done.stderr, "data race", "the same run, and the same failure")
 
 
 @suite.test

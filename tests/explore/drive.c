@@ -309,8 +309,8 @@ int main(int argc, char **argv)
                 "run %u: %s%s status %x steps %lu switches %u threads %u preemptions %lu losses %x fresh %u found %x "
                 "values %lx diverged %lu %.1f ms\n",
                 number, done ? "" : "killed ", end_text(), status, result->step_count, result->taken_count,
-                result->thread_count, result->preemptions, result->losses, result->fresh, result->found, result->values,
-                result->diverged_at, used * 1000);
+                result->thread_count, result->preemptions, result->losses, result->fresh,
+                atomic_load(&result->found_count), result->values, result->diverged_at, used * 1000);
         if (again && i == 0) {
             first_values = result->values, first_steps = result->step_count, last_status = status;
             memcpy(prefix, taken, sizeof *prefix * (result->taken_count < PREFIX ? result->taken_count : PREFIX));

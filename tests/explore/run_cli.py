@@ -18,70 +18,13 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "programs"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "programs"))
 from suite import Failure, Suite  # noqa: E402
+from bench import HERE, Bench, expect, failures, line_of, verdicts  # noqa: E402
 
 SUITE = Suite("explore-cli")
 test = SUITE.test
 STRATEGIES = ("random", "pct", "surw", "predict", "auto", "exhaustive")
-
-
-def expect(true, text):
-    if not true:
-        raise Failure(text)
-
-
-class Bench:
-    """The program under test, and what is built for it, each once."""
-
-    def __init__(self, portent, folder):
-        self.portent, self.folder, self.built = portent, folder, {}
-
-    def run(self, *arguments, status=None, stdin=subprocess.DEVNULL, timeout=120):
-        done = subprocess.run([self.portent, *map(str, arguments)], capture_output=True, encoding="utf-8", stdin=stdin, timeout=timeout, cwd=self.folder,
-                              check=False)
-        said = f"portent {' '.join(map(str, arguments))}: status {done.returncode}\n{done.stdout}{done.stderr}"
-        expect(status is None or done.returncode == status, f"{said}expected status {status}")
-        return done
-
-    def program(self, name, *flags, compiler=None):
-        key = (name, flags, compiler)
-        if key not in self.built:
-            path = self.folder / f"{name}{len(self.built)}"
-            command = [compiler] if compiler else [self.portent, "cc"]
-            subprocess.run([*command, "-O1", "-g", "-pthread", f"-I{HERE.parent.parent / 'include'}", *flags, str(HERE / "cli" / f"{name}.c"), "-o", str(path)],
-                           check=True)
-            self.built[key] = path
-        return self.built[key]
-
-    def explore(self, program, *options, arguments=(), status=None, **more):
-        done = self.run("explore", "--json", *options, "--", program, *arguments, status=status, **more)
-        try:
-            answer = json.loads(done.stdout)
-        except ValueError as error:
-            raise Failure(f"no JSON ({error}): status {done.returncode}\n{done.stdout}{done.stderr}") from error
-        return answer
-
-    def properties(self, text):
-        path = self.folder / f"p{len(os.listdir(self.folder))}.prop"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-
-def failures(answer):
-    return answer["properties"][0]["findings"]
-
-
-def verdicts(answer):
-    return {one["name"]: one["verdict"] for one in answer["properties"][1:]}
-
-
-def line_of(name, comment):
-    for number, line in enumerate((HERE / "cli" / name).read_text(encoding="utf-8").splitlines(), 1):
-        if comment in line:
-            return number
-    raise Failure(f"{name} has no {comment}")
 
 
 # ---- properties ----
@@ -180,11 +123,11 @@ def test_property_replay(bench):
     bench.explore(bench.program("valve"), "-s", HERE / "cli" / "valve.prop", "-o", schedule, status=1)
     for options in ([], ["-s", HERE / "cli" / "valve.prop"]):
         done = bench.run("replay", schedule, *options, "-r", result, "--", bench.program("valve"), status=1)
-        expect("with the same end: property valve" in done.stderr and "w > 30 -> v > 55" in done.stderr, done.stderr)
+        expect("the same run, and the same failure" in done.stderr and "w > 30 -> v > 55" in done.stderr, done.stderr)
         expect(json.loads(result.read_text())["replay"]["end"] == "property valve", result.read_text())
     other = bench.properties("property valve: always w < 99;\n")
     done = bench.run("replay", schedule, "-s", other, "--", bench.program("valve"), status=0)
-    expect("but another end" in done.stderr, done.stderr)
+    expect("the same run, but not the failure that it was saved for (property 'valve' is violated by pump" in " ".join(done.stderr.split()), done.stderr)
 
 
 @test
@@ -272,12 +215,12 @@ def test_replay_input(bench):
     schedule, text = failing(bench)
     program = bench.program("input")
     with open(text, encoding="utf-8") as stdin:
-        expect("with the same end: signal 6" in bench.run("replay", schedule, "--", program, stdin=stdin, status=1).stderr, "not the same")
+        expect("the same run, and the same failure" in bench.run("replay", schedule, "--", program, stdin=stdin, status=1).stderr, "not the same")
     for other in ("", "u\nu\n"):
         text.write_text(other, encoding="utf-8")
         with open(text, encoding="utf-8") as stdin:
             done = bench.run("replay", schedule, "--", program, stdin=stdin, status=3)
-        expect(re.search(r"diverged at step \d+, in stretch \d+ of the schedule \(.+\)", done.stderr), done.stderr)
+        expect(re.search(r"diverged at step \d+, in stretch \d+ of the schedule \(.+\)", " ".join(done.stderr.split())), done.stderr)
 
 
 @test
@@ -342,7 +285,7 @@ def test_gdb_stands(bench):
         return
     for way, end, said, stands in ((1, "deadlock", r"deadlock of main and worker: main \(LWP \d+\) waits at stands.c:\d+ to lock .*, which worker has; "
                                                     r"worker \(LWP \d+\) waits at stands.c:\d+ to lock .*, which main has\.", 2),
-                                   (2, "stuck", r"nobody can go on .*: main waits for ever: main \(LWP \d+\) waits at stands.c:\d+ to be woken by condition\.", 1),
+                                   (2, "stuck", r"nobody can go on .*: main waits for ever: main \(LWP \d+\) waits at stands.c:\d+ for condition to be signalled\.", 1),
                                    (3, "livelock", r"livelock.*: main \(LWP \d+\) spins at stands.c:\d+, where it loads .*; worker \(LWP \d+\) spins", 2),
                                    (4, "timeout", r"received signal SIGINT", 1)):
         program, schedule = bench.program("stands", f"-DWAY={way}"), f"stands{way}.schedule"
@@ -433,7 +376,7 @@ def test_words(bench):
     for way, said in ((1, "deadlock of main and worker"), (2, "nobody can go on (a lost wake-up?): main waits for ever")):
         done = bench.run("explore", "--no-checks", "--expect", 0, "-n", 300, "-o", "words.schedule", "-r", "words.json", "--", bench.program("stands", f"-DWAY={way}"), "an arg", status=1)
         expect(said in done.stdout and re.search(r"\n    portent replay words.schedule -- \S+ 'an arg'\n", done.stdout), done.stdout)
-        expect(not re.search(r"to ends|runs ends|waits at .*, locks|is woken by .* has", done.stdout), done.stdout)
+        expect(not re.search(r"to ends|runs ends|waits at .*, locks|wakes from .* has", done.stdout), done.stdout)
         lines = [line for line in done.stdout.splitlines() if len(line) > 80 and "portent replay" not in line and "SUMMARY" not in line]
         expect(not lines, f"long lines: {lines}")
         shown = bench.run("report", "words.json", status=0).stdout
@@ -559,7 +502,7 @@ def test_replay_children(bench):
     bench.explore(program, "-n", "60", "-o", schedule, "--expect", "0", status=1)
     for _ in range(10):
         done = bench.run("replay", schedule, "--", program, status=1)
-        expect("the same run, with the same end: signal 6" in done.stderr, done.stderr)
+        expect("killed by signal 6" in done.stderr and "the same run, and the same failure" in done.stderr, done.stderr)
 
 
 @test
@@ -588,7 +531,7 @@ def test_modern(bench):
         bench.explore(program, "-n", "300", "-o", schedule, "--expect", "0", arguments=(way,), status=1)
         for _ in range(5):
             done = bench.run("replay", schedule, "--", program, way, status=1)
-            expect("the same run, with the same end" in done.stderr, done.stderr)
+            expect("the same run, and the same failure" in done.stderr, done.stderr)
 
 
 # ---- the end ----

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/found.h"
 #include "explore/schedule.h"
 
 static void reads_what_was_written(void **state)
@@ -18,7 +19,14 @@ static void reads_what_was_written(void **state)
     struct pt_explore_outcome outcome = {.steps = steps, .step_count = 3, .taken = taken, .taken_count = 2};
     struct pt_explore_input input = {.spurious = 3, .wishes = PT_EXPLORE_LATE, .clock = 17, .spin_limit = 500};
     const char *const program[] = {"./a \"b\"\n", "--x", NULL}, *const threads[] = {"main", "wor\nker", NULL};
-    struct pt_explore_schedule_head head = {program, "/a folder/prog\033\"", "signal 6", "what\nhappened", threads};
+    struct pt_explore_expected expected = {.measured = true, .status = 7, .checks = 1u << PT_FOUND_LIFETIME};
+    struct pt_explore_schedule_head head = {.program = program,
+                                            .path = "/a folder/prog\033\"",
+                                            .ends = "signal 6",
+                                            .comment = "what\nhappened",
+                                            .threads = threads,
+                                            .expected = &expected,
+                                            .fails_at = 2};
     struct pt_buf text;
     struct pt_err err;
     (void)state;
@@ -30,6 +38,11 @@ static void reads_what_was_written(void **state)
     pt_explore_schedule_write(&head, &input, &outcome, &places, &text);
     assert_int_equal(pt_explore_schedule_read("a", text.text, text.len, &schedule, &err), PT_OK);
     assert_string_equal(schedule.ends, "signal 6");
+    assert_string_equal(schedule.comment, "what happened");
+    assert_true(schedule.expects && schedule.expected.measured);
+    assert_int_equal(schedule.expected.status, 7);
+    assert_int_equal(schedule.expected.checks, 1u << PT_FOUND_LIFETIME);
+    assert_int_equal(schedule.fails_at, 2);
     assert_string_equal(schedule.path, head.path);
     for (uint32_t i = 0; program[i]; i++)
         assert_string_equal(i < schedule.program_count ? schedule.program[i] : "(missing)", program[i]);
@@ -76,6 +89,9 @@ static void refuses_what_is_none(void **state)
                  {"portent-schedule 1\nends signal\nend\n", 2},
                  {"portent-schedule 1\nends deadlock 3\nend\n", 2},
                  {"portent-schedule 1\nends property\nend\n", 2},
+                 {"portent-schedule 1\nordinary 256\nend\n", 2},
+                 {"portent-schedule 1\nexpected\nend\n", 2},
+                 {"portent-schedule 1\nfails_at x\nend\n", 2},
                  {"portent-schedule 1\nprogram ./a\nend\n", 2},
                  {"portent-schedule 1\nprogram \"a\\000\"\nend\n", 2},
                  {"portent-schedule 1\npath \"a\nend\n", 2},

@@ -45,7 +45,7 @@ static void unknown_option(const struct pt_command *command, const struct pt_par
     else if (suggest.best)
         pt_err_hint(&err, "did you mean '--%s'?", suggest.best);
     else if (dashed[1] != '-')
-        pt_err_hint(&err, "what begins with '-' and is no option goes behind '--'; see 'portent %s --help'",
+        pt_err_hint(&err, "what begins with '-' and is no option goes after '--'; see 'portent %s --help'",
                     command->name);
     else
         pt_err_hint(&err, "'portent %s --help' lists its options", command->name);

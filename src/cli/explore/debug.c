@@ -47,8 +47,8 @@ void pt_explore_put_divergence(const struct pt_explore_schedule *schedule, const
 {
     const char *point = schedule->points[stretch];
     uint32_t slot = schedule->stretches[stretch].who & ~PT_EXPLORE_HANDLES;
-    pt_buf_printf(buf, "the run diverged at step %" PRIu64 ", in stretch %" PRIu32 " of the schedule (%s): ", step,
-                  stretch + 1, point[0] ? point : "it has no place");
+    pt_buf_printf(buf, "the run diverged at step %" PRIu64 ", in stretch %" PRIu32 " of the schedule (%s%s): ", step,
+                  stretch + 1, point[0] ? "which ends with: " : "", point[0] ? point : "it has no place");
     if (outcome->result.diverged_at == step)
         pt_buf_printf(buf, "thread %" PRIu32 " is to go on there, and %s", slot,
                       slot >= outcome->thread_count                      ? "does not exist"
@@ -61,9 +61,10 @@ void pt_explore_put_divergence(const struct pt_explore_schedule *schedule, const
     else {
         const struct pt_explore_step *is = &outcome->steps[step - 1];
         const struct pt_explore_spot *spot = pt_explore_spot(places, is->place);
-        pt_buf_printf(buf, "it %s%s%s there", pt_explore_word(is->kind), spot->variable[0] ? " " : "", spot->variable);
+        pt_buf_printf(buf, "here it ends with: %s%s%s", pt_explore_word(is->kind), spot->variable[0] ? " " : "",
+                      spot->variable);
         if (spot->file[0])
-            pt_buf_printf(buf, ", at %s:%" PRIu32 ":%" PRIu32, spot->file, spot->line, spot->column);
+            pt_buf_printf(buf, " at %s:%" PRIu32 ":%" PRIu32, spot->file, spot->line, spot->column);
     }
 }
 
@@ -109,6 +110,24 @@ static void put_end(struct pt_program_names *program, const struct pt_explore_de
     pt_arena_release(&arena);
 }
 
+/* A race, a misuse of memory and a violation have a step of their own; otherwise it is the end of the run that fails.
+ */
+static void put_where(const struct pt_explore_debugging *d, uint64_t at, uint64_t steps, struct pt_buf *buf)
+{
+    const struct pt_explore_schedule *s = d->schedule;
+    const char *what = s->comment[0] ? s->comment : s->ends;
+    pt_buf_printf(buf, "before step %" PRIu64 " of %" PRIu64, at, steps);
+    if (at == d->plan.input.stop_at)
+        pt_buf_puts(buf, ", the first one after the last switch between threads before the failure");
+    if (at == s->fails_at)
+        pt_buf_printf(buf, "; in this step it fails: %s.", what);
+    else if (s->fails_at)
+        pt_buf_printf(buf, "; it fails in step %" PRIu64 ", before which it stops again ('continue'): %s.", s->fails_at,
+                      what);
+    else
+        pt_buf_printf(buf, "; how it ends: %s.", what);
+}
+
 static void put_stop(struct pt_program_names *program, const struct pt_explore_debugging *d,
                      const struct pt_explore_outcome *outcome, struct pt_buf *buf)
 {
@@ -119,9 +138,7 @@ static void put_stop(struct pt_program_names *program, const struct pt_explore_d
     if (put_if_diverged(d, outcome, buf))
         pt_buf_printf(buf, ". It goes on by itself%s", outcome->result.end == PT_EXPLORE_RUNNING ? "." : "; now: ");
     else if (outcome->result.end == PT_EXPLORE_RUNNING)
-        pt_buf_printf(buf,
-                      "before step %" PRIu64 " of %" PRIu64 ", the first one after the last switch; the run ends: %s.",
-                      at, steps, d->schedule->ends);
+        put_where(d, at, steps, buf);
     if (outcome->result.end != PT_EXPLORE_RUNNING)
         put_end(program, d, outcome, buf);
 }

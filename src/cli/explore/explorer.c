@@ -17,6 +17,7 @@
 #include "cli/common/whatis.h"
 #include "cli/explore/recorded.h"
 #include "cli/explore/stress.h"
+#include "cli/explore/sweep.h"
 #include "core/found.h"
 #include "core/settings.h"
 
@@ -86,9 +87,8 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
 {
     const struct pt_explore_request *request = e->request;
     struct pt_explore_setup plain = e->setup;
-    uint32_t status = 0;
-    bool timed_out = false;
-    e->expected.checks = request->checks;
+    struct pt_explore_outcome outcome;
+    e->expected.checks = request->checks | (request->predicts ? 1u << PT_FOUND_DEADLOCK : 0);
     e->expected.status = request->expected;
     enum pt_file_kind kind = pt_whatis(request->path);
     if (kind != PT_FILE_PROGRAM && kind != PT_FILE_SCRIPT && kind != PT_FILE_OBJECT)
@@ -96,16 +96,20 @@ static enum pt_status find_ordinary(struct pt_explorer *e, struct pt_err *err)
     if (request->expects)
         return PT_OK;
     plain.options = getenv(PT_OPTIONS_ENV);
-    enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &status, &timed_out, NULL, err);
+    enum pt_status done = pt_explore_program_plain(&plain, request->run_timeout, &outcome, err);
     if (done != PT_OK)
         return done;
-    if (!timed_out && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 127)
+    int status = (int)outcome.wait_status;
+    bool timed_out = outcome.timed_out;
+    pt_explore_outcome_release(&outcome);
+    if (!timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return pt_err_set(err, PT_EIO, "'%s' cannot be run", request->path);
-    e->expected.killed = !timed_out && WIFSIGNALED((int)status);
-    if (!timed_out && !e->expected.killed)
-        e->expected.status = WEXITSTATUS((int)status);
+    e->expected.killed = !timed_out && WIFSIGNALED(status);
+    e->expected.measured = !timed_out && !e->expected.killed;
+    if (e->expected.measured)
+        e->expected.status = WEXITSTATUS(status);
     if (!request->quiet && !pt_interrupted())
-        say_ordinary(&e->expected, timed_out, (int)status);
+        say_ordinary(&e->expected, timed_out, status);
     return PT_OK;
 }
 
@@ -117,7 +121,7 @@ static uint64_t hash_schedule(const struct pt_explore_outcome *o)
 }
 
 static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure *failure,
-                         const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+                         const struct pt_explore_plan *plan, const struct pt_explore_outcome *outcome)
 {
     uint32_t *at = pt_map64_at(&e->by_key, failure->key);
     if (*at != PT_NONE) {
@@ -125,32 +129,27 @@ static void keep_failure(struct pt_explorer *e, const struct pt_explore_failure 
         return;
     }
     *at = e->seen_count;
-    struct pt_explore_seen seen = {.failure = *failure,
-                                   .outcome = *outcome,
-                                   .input = plan->input,
-                                   .by = plan->by,
-                                   .run = e->runs,
-                                   .shared = e->shared,
-                                   .count = 1};
-    *outcome = (struct pt_explore_outcome){0};
+    struct pt_explore_seen seen = {
+        .failure = *failure, .input = plan->input, .by = plan->by, .run = e->runs, .shared = e->shared, .count = 1};
+    pt_explore_outcome_copy(outcome, &seen.outcome);
     PT_PUSH(e->seen, e->seen_count, e->seen_cap, seen);
 }
 
-/* Each property that it broke is a failure of its own. */
-static void keep_broken(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+/* Each property that it broke is a failure of its own, and, where all failures are asked for, so is whatever its checks
+ * found. Otherwise that is told beside the first. */
+static uint32_t keep_failures(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                              const struct pt_explore_outcome *outcome)
 {
-    for (uint32_t i = 0; i < pt_explore_properties_count(e->properties); i++) {
-        struct pt_explore_failure failure = pt_explore_broken(i);
-        struct pt_explore_outcome copy = {0};
-        if (!(outcome->broken >> i & 1))
-            continue;
-        pt_explore_outcome_copy(outcome, &copy);
-        keep_failure(e, &failure, plan, &copy);
-        pt_explore_outcome_release(&copy);
-    }
+    struct pt_explore_failure failures[PT_EXPLORE_FAILURES_MAX];
+    uint32_t count = pt_explore_failures(outcome, &e->expected, &e->places, failures);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || e->request->keep_going || failures[i].kind == PT_EXPLORE_FAILS_PROPERTY)
+            keep_failure(e, &failures[i], plan, outcome);
+    return count;
 }
 
-void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan, struct pt_explore_outcome *outcome)
+void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan,
+                       const struct pt_explore_outcome *outcome)
 {
     if (outcome->result.end == PT_EXPLORE_REDUNDANT)
         e->redundant++;
@@ -171,12 +170,9 @@ void pt_explorer_count(struct pt_explorer *e, const struct pt_explore_plan *plan
                      pt_explore_outcome_is_held(outcome);
     if (outcome->thread_count > e->threads)
         e->threads = outcome->thread_count;
-    struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    e->failing += failure.kind != PT_EXPLORE_FAILS_NONE;
-    keep_broken(e, plan, outcome);
-    if (failure.kind != PT_EXPLORE_FAILS_NONE && failure.kind != PT_EXPLORE_FAILS_PROPERTY)
-        keep_failure(e, &failure, plan, outcome);
-    else if (failure.kind == PT_EXPLORE_FAILS_NONE && pt_explore_outcome_is_whole(outcome))
+    uint32_t failures = keep_failures(e, plan, outcome);
+    e->failing += failures > 0;
+    if (!failures && pt_explore_outcome_is_whole(outcome))
         pt_explore_passed_add(&e->passed, outcome);
 }
 
@@ -301,9 +297,30 @@ bool pt_explorer_goes_on(struct pt_explorer *e)
     return !e->interrupted && !e->out_of_time && !is_enough(e) && (e->request->keep_going || !e->seen_count);
 }
 
+/* Which places access the variables that properties name is known once the program has run: one run that does not
+ * count, so that the step is known in which the first run that does breaks one of them. Recorded as all others: a
+ * function that is repeated would go on in that process otherwise. */
+static enum pt_status learn_places(struct pt_explorer *e, struct pt_err *err)
+{
+    struct pt_explore_plan plan = {.input = e->base.input, .by = "first"};
+    struct pt_explore_outcome outcome;
+    uint32_t fresh;
+    if (!e->properties)
+        return PT_OK;
+    plan.input.strategy = PT_EXPLORE_FIRST;
+    pt_explorer_ask(e, &plan, 1);
+    enum pt_status status = pt_explore_crew_round(e->crew, &e->places, &plan, 1, NULL, NULL, &outcome, &fresh, err);
+    pt_explore_recorded_remove(plan.input.record);
+    if (status != PT_OK)
+        return status;
+    pt_explore_outcome_release(&outcome);
+    pt_explore_properties_share(e->properties, &e->places);
+    return PT_OK;
+}
+
 static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
 {
-    enum pt_status status = PT_OK;
+    enum pt_status status = learn_places(e, err);
     while (status == PT_OK && !e->fell_back && pt_explorer_goes_on(e)) {
         struct pt_explore_plan plans[ROUND];
         uint64_t left = e->request->runs - e->runs;
@@ -319,7 +336,7 @@ static enum pt_status do_runs(struct pt_explorer *e, struct pt_err *err)
     e->controlled = e->runs;
     if (status == PT_OK && e->fell_back) {
         if (!e->request->quiet)
-            fprintf(stderr, "portent: %s: the other runs are without control (--stress; not with --no-stress)\n",
+            fprintf(stderr, "portent: the other runs are without control, as with --stress, because %s\n",
                     e->fell_back);
         status = pt_explorer_stress(e, err);
     }
@@ -344,13 +361,15 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     make_base(e);
     e->tactic = make_tactic(e);
     pt_interrupt_catch_all(); /* recordings are to be removed */
+    if (request->predicts || request->properties)
+        pt_explore_sweep_start();
     enum pt_status status = find_ordinary(e, err);
     if (status == PT_OK && !request->stress)
         status = pt_explore_crew_new(&e->setup, request->jobs, request->run_timeout, &e->crew, err);
     e->started = pt_progress_now();
     if (status == PT_OK)
         status = request->stress ? pt_explorer_stress(e, err) : do_runs(e, err);
-    if (status == PT_OK && !request->stress)
+    if (status == PT_OK)
         pt_explorer_settle(e);
     return status;
 }
@@ -396,6 +415,7 @@ void pt_explorer_release(struct pt_explorer *e)
 {
     for (uint32_t i = 0; i < e->seen_count; i++) {
         pt_explore_outcome_release(&e->seen[i].outcome);
+        pt_explore_founds_release(&e->seen[i].founds);
         free(e->seen[i].schedule_file);
     }
     free(e->seen);
@@ -406,6 +426,7 @@ void pt_explorer_release(struct pt_explorer *e)
         e->tactic->free(e->tactic);
     pt_explore_ahead_clear(&e->ahead);
     pt_explore_crew_free(e->crew);
+    pt_explore_sweep_end();
     pt_explore_passed_release(&e->passed);
     pt_map64_release(&e->by_key);
     pt_map64_release(&e->schedules);

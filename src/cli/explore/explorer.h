@@ -6,6 +6,7 @@
 
 #include "cli/common/analyse.h"
 #include "cli/common/progress.h"
+#include "cli/explore/founds.h"
 #include "cli/explore/names.h"
 #include "cli/explore/properties.h"
 #include "explore/ahead.h"
@@ -45,8 +46,9 @@ struct pt_explore_seen {
     uint64_t run, count;
     uint32_t shared; /* how many keys were shared in its run */
     bool reproduced;
-    struct pt_finding *finding; /* of its own kind (race, lifetime, property), from a recording; NULL: none */
-    char *schedule_file;        /* where it was written, NULL: nowhere */
+    struct pt_explore_founds founds; /* what checks saw in that run */
+    struct pt_finding *finding;      /* what it is more exactly: of `founds`, or of a recording; NULL: not known */
+    char *schedule_file;             /* where it was written, NULL: nowhere */
 };
 
 struct pt_explore_recorded;
@@ -106,7 +108,7 @@ static inline bool pt_explore_is_wild(const struct pt_explore_seen *seen)
 /* For stress.c: whether another run is due; one that was done; how far it is. */
 bool pt_explorer_goes_on(struct pt_explorer *explorer);
 void pt_explorer_count(struct pt_explorer *explorer, const struct pt_explore_plan *plan,
-                       struct pt_explore_outcome *outcome);
+                       const struct pt_explore_outcome *outcome);
 void pt_explorer_show(struct pt_explorer *explorer);
 /* One run; recorded, and judged by that, where the failure is of a property. True: it was done. */
 bool pt_explorer_one(struct pt_explorer *explorer, const struct pt_explore_plan *plan,

@@ -12,7 +12,6 @@
 
 #include "cli/common/interrupt.h"
 #include "cli/explore/recorded.h"
-#include "core/found.h"
 #include "explore/shrink.h"
 
 enum { SHRINKS = 400 };
@@ -38,32 +37,40 @@ static void keep_passed(void *context, const struct pt_explore_outcome *outcome)
         pt_explore_passed_add(&s->explorer->passed, outcome);
 }
 
-/* A run may break several properties, and end badly besides. */
-static bool is_same(const struct pt_explorer *e, const struct pt_explore_failure *before,
-                    const struct pt_explore_outcome *outcome)
+/* 1 + the index of the same failure in this run, which may have several: it may break properties, race, and end badly;
+ * 0: it has not got it. */
+static uint32_t find_same(const struct pt_explorer *e, const struct pt_explore_failure *before,
+                          const struct pt_explore_outcome *outcome, struct pt_explore_failure *ret_same)
 {
-    struct pt_explore_failure failure = pt_explore_failure(outcome, &e->expected, &e->places);
-    if (before->kind == PT_EXPLORE_FAILS_PROPERTY)
-        return outcome->broken >> before->number & 1;
-    return failure.kind == before->kind && failure.key == before->key;
+    struct pt_explore_failure failures[PT_EXPLORE_FAILURES_MAX];
+    uint32_t count = pt_explore_failures(outcome, &e->expected, &e->places, failures);
+    for (uint32_t i = 0; i < count; i++)
+        if (failures[i].kind == before->kind && failures[i].key == before->key) {
+            *ret_same = failures[i];
+            return i + 1;
+        }
+    return 0;
 }
 
 static bool shrinks_same(void *context, const struct pt_explore_outcome *outcome)
 {
     const struct shrinking *s = context;
-    return is_same(s->explorer, s->failure, outcome);
+    struct pt_explore_failure same;
+    return find_same(s->explorer, s->failure, outcome, &same);
 }
 
 /* Once more, as it was. What it was then counts: it may have steps that the first one had not written. */
 static bool reproduce(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
     struct pt_explore_outcome again;
+    struct pt_explore_failure failure;
     if (!pt_explorer_again(e, seen, NULL, &again))
         return false;
-    bool same = is_same(e, &seen->failure, &again) && !again.result.diverged_at;
+    bool same = !again.result.diverged_at && find_same(e, &seen->failure, &again, &failure);
     if (same) {
         pt_explore_outcome_release(&seen->outcome);
         seen->outcome = again;
+        seen->failure = failure;
     } else {
         pt_explore_outcome_release(&again);
     }
@@ -84,23 +91,15 @@ static void shrink(struct pt_explorer *e, struct pt_explore_seen *seen)
     pt_explore_shrink(&search, &seen->outcome);
 }
 
-/* What the program's own checks saw, and what a property says, is told by a recording of the same run. */
+/* What a property says is told by a recording of the same run. */
 static void record(struct pt_explorer *e, struct pt_explore_seen *seen)
 {
-    struct pt_explore_reading reading = {0};
+    struct pt_explore_reading reading = {.properties = e->properties};
     struct pt_explore_outcome again;
-    if (seen->failure.kind == PT_EXPLORE_FAILS_RACE)
-        reading.checks = 1u << PT_FOUND_RACE;
-    else if (seen->failure.kind == PT_EXPLORE_FAILS_LIFETIME)
-        reading.checks = 1u << PT_FOUND_LIFETIME;
-    else if (seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY)
-        reading.properties = e->properties;
-    else
-        return;
     char *path = pt_explore_recorded_name(PT_EXPLORE_JOBS);
     if (pt_explorer_again(e, seen, path, &again)) {
         struct pt_explore_recorded *recorded = pt_explore_recorded_read(path, &reading);
-        uint32_t index = reading.properties ? (uint32_t)seen->failure.number : 0;
+        uint32_t index = (uint32_t)seen->failure.number;
         struct pt_finding *finding = index < recorded->result.count ? recorded->result.findings[index] : NULL;
         if (finding && finding->verdict == PT_VERDICT_VIOLATED)
             seen->finding = finding;
@@ -118,14 +117,28 @@ static void settle_one(struct pt_explorer *e, struct pt_explore_seen *seen)
         shrink(e, seen);
         seen->reproduced = reproduce(e, seen);
     }
-    if (seen->reproduced)
+    if (seen->reproduced && seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY)
         record(e, seen);
     e->places.limit = UINT32_MAX;
 }
 
+/* What the run's own checks saw, each as a failure of its own or all beside the first. */
+static void describe(struct pt_explorer *e, struct pt_explore_seen *seen)
+{
+    struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
+    uint32_t report = seen->failure.report;
+    if (e->request->keep_going && !report)
+        return;
+    pt_explore_founds_read(&names, &seen->outcome, e->expected.checks, report, e->request->keep_going, &seen->founds);
+    if (report)
+        seen->finding = pt_explore_founds_of(&seen->founds, &seen->outcome.reports[report - 1]);
+}
+
 void pt_explorer_settle(struct pt_explorer *e)
 {
-    for (uint32_t i = 0; i < e->seen_count && !pt_interrupted(); i++)
-        if (!pt_explore_is_wild(&e->seen[i]))
+    for (uint32_t i = 0; i < e->seen_count; i++) {
+        if (!pt_explore_is_wild(&e->seen[i]) && !pt_interrupted())
             settle_one(e, &e->seen[i]);
+        describe(e, &e->seen[i]);
+    }
 }

@@ -269,3 +269,23 @@ struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *fi
     *ret_count = count;
     return list;
 }
+
+uint64_t pt_explore_recorded_step(const struct pt_finding *finding, const struct pt_explore_outcome *o,
+                                  const struct pt_explore_names *names)
+{
+    struct pt_arena arena;
+    uint32_t from[PT_EXPLORE_THREADS] = {0}, step = UINT32_MAX;
+    if (!o->steps || finding->witness_from || finding->witness_lost)
+        return 0;
+    pt_arena_init(&arena);
+    const char *const *threads = pt_explore_thread_names(names, o, &arena);
+    for (uint32_t w = 0; w < finding->witness_count; w++) {
+        uint32_t slot = slot_of(threads, finding->witness[w].thread);
+        step = slot == PT_EXPLORE_NO_SLOT ? UINT32_MAX
+                                          : next_event(o, names->places, slot, from[slot], finding->witness[w].loc);
+        if (step != UINT32_MAX)
+            from[slot] = step + 1;
+    }
+    pt_arena_release(&arena);
+    return step == UINT32_MAX ? 0 : (uint64_t)step + 1;
+}

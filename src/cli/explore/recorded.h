@@ -38,5 +38,8 @@ void pt_explore_recorded_steer(const struct pt_explore_recorded *recorded, const
 struct pt_explore_stretch *pt_explore_recorded_bring(const struct pt_finding *finding,
                                                      const struct pt_explore_outcome *outcome,
                                                      const struct pt_explore_names *names, uint32_t *ret_count);
+/* The step of the run in which the event is that breaks a property, from 1 on; 0: it is not known. */
+uint64_t pt_explore_recorded_step(const struct pt_finding *finding, const struct pt_explore_outcome *outcome,
+                                  const struct pt_explore_names *names);
 
 #endif

@@ -13,6 +13,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/explore/recorded.h"
+#include "cli/explore/tell.h"
 #include "explore/schedule.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -43,7 +44,7 @@ static const char *const *list_losses(const struct pt_explorer *e, struct pt_are
         pt_buf_puts(&text, loss_words[i]);
         const struct pt_explore_spot *spot = pt_explore_spot(&e->places, e->lost_place);
         if (!count && spot->file[0])
-            pt_buf_printf(&text, " (first behind %s:%" PRIu32 ")", spot->file, spot->line);
+            pt_buf_printf(&text, " (first after %s:%" PRIu32 ")", spot->file, spot->line);
         list[count++] = keep(arena, &text);
     }
     return list;
@@ -108,25 +109,34 @@ static struct pt_explored *describe(const struct pt_explorer *e, struct pt_arena
     return explored;
 }
 
+/* A schedule may have been run more than once, by several strategies, and when a place turned out to be shared. */
+static void put_complete(const struct pt_explorer *e, const struct pt_explored *x, struct pt_buf *text)
+{
+    if (x->distinct == 1)
+        pt_buf_printf(text, "The only schedule was explored%s", e->seen_count ? "" : ": it does not fail");
+    else
+        pt_buf_printf(text, "All %" PRIu64 " schedules explored%s", x->distinct, e->seen_count ? "" : ": none fails");
+    if (x->bounded)
+        pt_buf_printf(text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
+                      pt_words_plural(x->preemptions));
+    if (e->seen_count)
+        pt_buf_printf(text, "%s: %" PRIu64 " of %" PRIu64 " run%s failed",
+                      x->runs > x->distinct ? ", some of them more than once" : "", x->failing, x->runs,
+                      pt_words_plural(x->runs));
+    pt_buf_puts(text, "; every other one differs in the order of independent steps alone. This is about what "
+                      "instrumented code does: state inside of libraries without instrumentation, and memory "
+                      "that inline assembly uses, are not part of it");
+    if (e->reads_clock)
+        pt_buf_puts(text, "; and the program reads the clock, which tells one time in each of these schedules");
+}
+
 /* Where nothing failed, or nothing can be said. */
 static const char *conclusion(const struct pt_explorer *e, const struct pt_explored *x, struct pt_arena *arena)
 {
     struct pt_buf text;
     pt_buf_init(&text);
     if (x->complete) {
-        if (x->distinct == 1)
-            pt_buf_printf(&text, "The only schedule was explored%s", e->seen_count ? "" : ": it does not fail");
-        else
-            pt_buf_printf(&text, "All %" PRIu64 " schedules explored%s", x->distinct,
-                          e->seen_count ? "" : ": none fails");
-        if (x->bounded)
-            pt_buf_printf(&text, " (of those with at most %" PRIu64 " preemption%s)", x->preemptions,
-                          pt_words_plural(x->preemptions));
-        pt_buf_puts(&text, "; every other one differs in the order of independent steps alone. This is about what "
-                           "instrumented code does: state inside of libraries without instrumentation, and memory "
-                           "that inline assembly uses, are not part of it");
-        if (e->reads_clock)
-            pt_buf_puts(&text, "; and the program reads the clock, which tells one time in each of these schedules");
+        put_complete(e, x, &text);
     } else {
         pt_buf_printf(&text, "%" PRIu64 " run%s", x->runs, pt_words_plural(x->runs));
         if (x->fell_back && x->controlled)
@@ -143,7 +153,7 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
             pt_buf_puts(&text, "none failed, which says nothing about others");
     }
     if (x->fell_back)
-        pt_buf_printf(&text, "; control could not go on: %s", x->fell_back);
+        pt_buf_printf(&text, "; without control because %s", x->fell_back);
     if (x->why && !x->fell_back)
         pt_buf_printf(&text, "; not all was done: %s", x->why);
     for (const char *const *loss = x->losses; *loss; loss++)
@@ -168,19 +178,14 @@ static char *name_file(const char *path, uint32_t number)
     return pt_buf_take(&name);
 }
 
-static void put_end(const struct pt_explorer *e, const struct pt_explore_failure *failure, struct pt_buf *buf)
+static const char *property_of(const struct pt_explorer *e, const struct pt_explore_seen *seen)
 {
-    pt_buf_puts(buf, pt_explore_failure_words[failure->kind]);
-    if (failure->kind == PT_EXPLORE_FAILS_SIGNAL || failure->kind == PT_EXPLORE_FAILS_STATUS)
-        pt_buf_printf(buf, " %d", failure->number);
-    else if (failure->kind == PT_EXPLORE_FAILS_RACE || failure->kind == PT_EXPLORE_FAILS_LIFETIME)
-        pt_buf_printf(buf, " %016" PRIx64, failure->key);
-    else if (failure->kind == PT_EXPLORE_FAILS_PROPERTY)
-        pt_buf_printf(buf, " %s", pt_explore_properties_name(e->properties, (uint32_t)failure->number));
+    bool property = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY;
+    return property ? pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number) : NULL;
 }
 
 static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, const struct pt_played *played,
-                           uint32_t number)
+                           uint64_t fails_at, uint32_t number)
 {
     struct pt_buf text, ends;
     struct pt_err err;
@@ -188,7 +193,7 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
         return;
     pt_buf_init(&text);
     pt_buf_init(&ends);
-    put_end(e, &seen->failure, &ends);
+    pt_explore_put_end(&seen->failure, &seen->outcome, property_of(e, seen), &ends);
     char *real = realpath(e->request->path, NULL);
     struct pt_explore_schedule_head head = {
         .program = e->request->arguments,
@@ -196,6 +201,8 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
         .ends = ends.text,
         .comment = played->what,
         .threads = played->threads,
+        .expected = &e->expected,
+        .fails_at = fails_at,
         .calls = pt_explore_properties_functions(e->properties),
         .properties = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY
                           ? pt_explore_properties_file(e->properties, (uint32_t)seen->failure.number)
@@ -216,67 +223,26 @@ static void write_schedule(struct pt_explorer *e, struct pt_explore_seen *seen, 
     pt_buf_release(&ends);
 }
 
-/* Of what a recording knows better. */
-static const char *tell_what(const struct pt_explorer *e, const struct pt_explore_seen *seen, struct pt_arena *arena)
-{
-    struct pt_buf what;
-    pt_buf_init(&what);
-    if (seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY) {
-        const struct pt_step *last = seen->finding ? pt_finding_breaks(seen->finding) : NULL;
-        pt_buf_printf(&what, "property '%s' is violated",
-                      pt_explore_properties_name(e->properties, (uint32_t)seen->failure.number));
-        if (last)
-            pt_buf_printf(&what, " by %s at %s", last->thread, last->loc);
-        else if (seen->finding && !seen->finding->builtin && !seen->finding->witness_count)
-            pt_buf_puts(&what, " in the initial state");
-    } else {
-        pt_buf_printf(&what, "%s on %s",
-                      seen->failure.kind == PT_EXPLORE_FAILS_RACE ? "data race" : "use of memory after its end",
-                      seen->finding->object);
-    }
-    return keep(arena, &what);
-}
-
-/* Its place is that of the event that breaks it. */
-static struct pt_side *side_of_property(const struct pt_explore_seen *seen, struct pt_arena *arena)
-{
-    struct pt_side *side = pt_arena_alloc(arena, sizeof *side);
-    const struct pt_step *last = pt_finding_breaks(seen->finding);
-    if (!last)
-        return NULL;
-    side->step = *last;
-    side->step.clock = NULL;
-    side->step.var = PT_NONE;
-    return side;
-}
-
 static void fill_failure(struct pt_explorer *e, uint32_t index, struct pt_finding *finding)
 {
     struct pt_explore_seen *seen = &e->seen[index];
     struct pt_explore_names names = pt_program_names_for(e->names, &e->places);
-    const struct pt_explore_outcome *passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome);
-    struct pt_played *played = pt_explore_story(&names, &seen->outcome, &seen->failure, passing, &finding->arena);
-    bool property = seen->failure.kind == PT_EXPLORE_FAILS_PROPERTY;
-    if (property || seen->finding)
-        played->what = tell_what(e, seen, &finding->arena);
-    write_schedule(e, seen, played, index);
+    struct pt_explore_telling telling = {.names = &names,
+                                         .outcome = &seen->outcome,
+                                         .failure = &seen->failure,
+                                         .passing = pt_explore_nearest(&e->passed, &e->places, &seen->outcome),
+                                         .property = property_of(e, seen),
+                                         .finding = seen->finding};
+    pt_explore_tell_failure(&telling, finding);
+    struct pt_played *played = finding->played;
+    write_schedule(e, seen, played, pt_explore_fails_at(&telling), index);
     played->found_by = seen->by;
     played->run = seen->run;
     played->seed = seen->input.seed;
     played->reproduced = seen->reproduced;
     played->file = seen->schedule_file;
     played->program = e->request->arguments;
-    finding->played = played;
-    finding->how = PT_HOW_OBSERVED;
-    finding->order = "access";
-    finding->object = property || seen->finding
-                          ? played->what
-                          : pt_explore_about(&names, &seen->outcome, &seen->failure, &finding->arena);
     finding->count = seen->count;
-    finding->sides = property && seen->finding ? side_of_property(seen, &finding->arena) : NULL;
-    if (!finding->sides)
-        finding->sides = pt_explore_side(&names, &seen->outcome, &seen->failure, &finding->arena);
-    finding->side_count = 1;
 }
 
 static struct pt_finding *make_finding(struct pt_explorer *e, const struct pt_explored *explored)
@@ -318,12 +284,17 @@ static void put_text(const struct pt_explorer *e, const struct pt_finding *findi
         pt_words_paragraph(buf, &e->request->style, 0, 2, "%s.", finding->message);
 }
 
-/* Of what recordings showed the schedule is told already. */
+/* Of what checks and recordings showed the schedule is told already. */
 static void put_others(const struct pt_explorer *e, const struct pt_result *result, struct pt_buf *buf)
 {
     for (uint32_t i = 1; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
         pt_buf_puts(buf, "\n");
-        pt_report_text(result->findings[i], &e->request->style, buf);
+        pt_report_text(finding, &e->request->style, buf);
+        for (uint32_t k = 0; k < finding->more_count && finding->builtin; k++) {
+            pt_buf_puts(buf, "\n");
+            pt_report_text(finding->more[k], &e->request->style, buf);
+        }
     }
 }
 
@@ -381,16 +352,22 @@ static bool is_listed(struct pt_finding *const *list, uint32_t count, const char
     return false;
 }
 
-/* After the schedules: what recordings of failing runs showed; then the other properties. */
+/* After the schedules: what checks and recordings of failing runs showed; then the other properties. */
 static struct pt_finding **list_findings(struct pt_explorer *e, struct pt_finding *schedules,
                                          const struct pt_explored *explored, uint32_t *ret_count)
 {
     uint32_t count = 0, properties = pt_explore_properties_count(e->properties);
-    struct pt_finding **list = pt_xcalloc((size_t)e->seen_count + properties + 1, sizeof *list);
+    size_t most = (size_t)e->seen_count * (PT_FOUND_CHECKS + 1) + properties + 1;
+    struct pt_finding **list = pt_xcalloc(most, sizeof *list);
     list[count++] = schedules;
-    for (uint32_t i = 0; i < e->seen_count; i++)
+    for (uint32_t i = 0; i < e->seen_count; i++) {
+        const struct pt_result *found = &e->seen[i].founds.result;
         if (e->seen[i].finding)
             list[count++] = e->seen[i].finding;
+        for (uint32_t k = 0; k < found->count; k++)
+            if (found->findings[k] != e->seen[i].finding)
+                list[count++] = found->findings[k];
+    }
     for (uint32_t i = 0; i < properties; i++)
         if (e->first && !is_listed(list, count, pt_explore_properties_name(e->properties, i)))
             list[count++] = tell_property(e, i, explored);

@@ -1,8 +1,8 @@
 /*
  * Runs without control, for programs that control cannot handle: threads run at the same time, on one processor, on
  * two, or on all in turn, with pauses at random before they synchronise (PORTENT_OPTIONS delay=). The program's own
- * checks look for what was asked for, and end it with a status of its own. Nothing can be said about schedules: a
- * failure was seen, and may not come again. The cost is that of the runs.
+ * checks look for what was asked for, and tell what they find as in a controlled run. Nothing can be said about
+ * schedules: a failure was seen, and may not come again. The cost is that of the runs.
  */
 #include "cli/explore/stress.h"
 
@@ -10,12 +10,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cli/common/interrupt.h"
 #include "core/delay.h"
 #include "core/found.h"
 
 enum { FOUND_STATUS = 66, WAYS = 3 }; /* processors: 1, 2, all */
+
+/* A deadlock is found by the check that ends the program for it: the status is not the program's. */
+static bool is_ended_by_check(const struct pt_explore_outcome *outcome)
+{
+    int status = (int)outcome->wait_status;
+    bool deadlock = false;
+    for (uint32_t i = 0; i < outcome->report_count; i++)
+        deadlock |= outcome->reports[i].check == PT_FOUND_DEADLOCK;
+    return deadlock && WIFEXITED(status) && WEXITSTATUS(status) == FOUND_STATUS;
+}
 
 static enum pt_status do_run(struct pt_explorer *e, uint64_t number, struct pt_explore_outcome *ret_outcome,
                              struct pt_err *err)
@@ -30,11 +41,10 @@ static enum pt_status do_run(struct pt_explorer *e, uint64_t number, struct pt_e
                   (int)(checks >> PT_FOUND_LIFETIME & 1), e->request->predicts);
     setup.options = options.text;
     setup.processors = (uint32_t)((number + 1) % WAYS);
-    struct pt_explore_outcome outcome = {.done = true, .started = true};
-    enum pt_status status = pt_explore_program_plain(&setup, e->request->run_timeout, &outcome.wait_status,
-                                                     &outcome.timed_out, &outcome.output, err);
+    enum pt_status status = pt_explore_program_plain(&setup, e->request->run_timeout, ret_outcome, err);
     pt_buf_release(&options);
-    *ret_outcome = outcome;
+    if (status == PT_OK && is_ended_by_check(ret_outcome))
+        ret_outcome->wait_status = (uint32_t)e->expected.status << 8;
     return status;
 }
 

@@ -1,4 +1,7 @@
 /* Ends of controlled runs that are not the program's own, and what it has found itself. */
+#include <string.h>
+
+#include "core/found.h"
 #include "runtime/explore/impl.h"
 #include "runtime/sys/sys.h"
 
@@ -33,11 +36,30 @@ void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site)
     pt_run.result->losses |= 1u << loss;
 }
 
-void pt_explore_found(unsigned check, uint64_t key)
+/* What another order might do, other schedules show, where there are any. Threads that are not scheduled may come here
+ * at the same time, each to an entry of its own. */
+void pt_explore_found(const struct pt_found *found, const char *bytes, size_t len)
 {
-    struct pt_explore_result *result = pt_run.result;
-    result->found |= 1u << check;
-    if (result->found_count < PT_EXPLORE_FOUND_KEYS)
-        result->found_keys[result->found_count] = key;
-    result->found_count++;
+    if (found->how != PT_FOUND_OBSERVED && !pt_explore_watches())
+        return;
+    uint32_t index = atomic_fetch_add_explicit(&pt_run.result->found_count, 1, memory_order_relaxed);
+    if (index >= pt_run.file->found_max)
+        return;
+    struct pt_explore_found *entry = PT_EXPLORE_AT(struct pt_explore_found, pt_run.file, found_offset) + index;
+    entry->count = 1;
+    entry->step = pt_run.result->step_count;
+    entry->check = found->check;
+    entry->bytes = len < sizeof entry->report ? (uint32_t)len : 0;
+    if (entry->bytes)
+        memcpy(entry->report, bytes, len);
+    atomic_store_explicit(&entry->key, found->key, memory_order_release); /* the process may end before that */
+}
+
+void pt_explore_found_again(uint64_t key, uint64_t count)
+{
+    struct pt_explore_found *entries = PT_EXPLORE_AT(struct pt_explore_found, pt_run.file, found_offset);
+    uint32_t there = atomic_load_explicit(&pt_run.result->found_count, memory_order_relaxed);
+    for (uint32_t i = 0; i < there && i < pt_run.file->found_max; i++)
+        if (atomic_load_explicit(&entries[i].key, memory_order_relaxed) == key)
+            entries[i].count = count;
 }

@@ -64,11 +64,16 @@ const char *pt_explore_record(void);
 /* portent_explore_body(). */
 void pt_explore_body(void (*body)(void *), void *context);
 struct pt_explore_hooks {
-    void (*ends)(void); /* the process is about to end, without destructors */
+    void (*begins)(void); /* another run begins in the process */
+    void (*ends)(void);   /* the process is about to end, without destructors */
 };
 extern struct pt_explore_hooks pt_explore_hooks;
-/* A check of the program itself has found something: enum pt_found_check. */
-void pt_explore_found(unsigned check, uint64_t key);
+/* Nothing is scheduled, but somebody wants to know what the program's checks find. */
+bool pt_explore_watches(void);
+/* One of them has found something; `len` 0: it could not be described. */
+struct pt_found;
+void pt_explore_found(const struct pt_found *found, const char *bytes, size_t len);
+void pt_explore_found_again(uint64_t key, uint64_t count);
 void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site);
 
 /* Around a wait of the runtime's own: the caller sleeps, and nobody takes the turn from it for that. */
@@ -133,8 +138,8 @@ void pt_explore_back(const struct pt_site *site);
 /* The calling thread starts one: a point; returns the slot, or PT_EXPLORE_NO_SLOT: it runs without control. */
 uint32_t pt_explore_create(uint64_t start, const struct pt_site *site);
 void pt_explore_not_created(uint32_t slot);
-/* In the new thread: it waits for its first turn. */
-void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high);
+/* In the new thread, which reports call by this number: it waits for its first turn. */
+void pt_explore_begin(uint32_t slot, uint32_t tid, uint32_t number, uintptr_t stack_low, uintptr_t stack_high);
 /* Nothing more of the program happens in it. */
 void pt_explore_end(void);
 /* The calling thread is the last of which the program has any more, and does not return there. */

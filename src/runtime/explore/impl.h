@@ -215,4 +215,7 @@ void pt_explore_stop_here(void);
 /* The same when the run is over, and the reason written down. */
 void pt_explore_stop_at_end(void);
 
+/* heap.c: what libc writes into freed memory is the same in every process. */
+void pt_explore_heap_start(void);
+
 #endif

@@ -48,11 +48,12 @@ static bool is_sound(const struct pt_explore *file, size_t bytes)
            fits(file->result_offset, 1, sizeof(struct pt_explore_result), total) &&
            fits(file->threads_offset, PT_EXPLORE_THREADS, sizeof(struct pt_explore_thread), total) &&
            fits(file->taken_offset, file->taken_max, sizeof(struct pt_explore_stretch), total) &&
-           fits(file->steps_offset, file->steps_max, sizeof(struct pt_explore_step), total) && file->places_max &&
+           fits(file->steps_offset, file->steps_max, sizeof(struct pt_explore_step), total) &&
+           fits(file->found_offset, file->found_max, sizeof(struct pt_explore_found), total) && file->places_max &&
            file->texts_max && file->taken_max;
 }
 
-/* NULL: nobody asks for control, or another process has the file. */
+/* NULL: nobody asks for control, or another process has the file; what checks find may come from several. */
 static struct pt_explore *open_file(void)
 {
     const char *text = pt_sys_getenv(PT_EXPLORE_ENV);
@@ -62,7 +63,8 @@ static struct pt_explore *open_file(void)
     struct pt_explore *file = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *file, &bytes);
     if (!file)
         return NULL;
-    if (is_sound(file, bytes) && atomic_compare_exchange_strong(&file->server, &none, (uint32_t)pt_sys_process())) {
+    if (is_sound(file, bytes) && (atomic_compare_exchange_strong(&file->server, &none, (uint32_t)pt_sys_process()) ||
+                                  file->flags & PT_EXPLORE_WATCHES)) {
         pt_sys_close(fd);
         return file;
     }
@@ -144,14 +146,22 @@ static void serve(struct pt_explore *file)
     }
 }
 
+bool pt_explore_watches(void)
+{
+    return pt_run.file && pt_run.file->flags & PT_EXPLORE_WATCHES;
+}
+
 bool pt_explore_start(void)
 {
     struct pt_explore *file = open_file();
     if (!file)
         return false;
     find_tables(file);
+    if (pt_explore_watches())
+        return false;
     pt_place_start();
     pt_task_die_with_parent();
+    pt_explore_heap_start();
     if (file->flags & PT_EXPLORE_SERVES)
         serve(file);
     else
@@ -166,33 +176,14 @@ bool pt_explore_start(void)
 
 /* ---- a function that is repeated in one process ---- */
 
-/* How many different schedules there were, as far as a table of this size can tell. */
-static void count_distinct(void)
-{
-    enum { HASHES = 4096 };
-    static uint64_t seen[HASHES];
-    uint64_t schedule = pt_run.result->schedule | 1, at = pt_mix64(schedule);
-    for (unsigned i = 0; i < HASHES; i++) {
-        uint64_t *entry = &seen[(at + i) % HASHES];
-        if (*entry == schedule)
-            return;
-        if (!*entry) {
-            *entry = schedule;
-            pt_run.result->body_distinct++;
-            return;
-        }
-    }
-}
-
-static void run_body(void (*body)(void *), void *context, uint32_t done, uint32_t distinct)
+static void run_body(void (*body)(void *), void *context)
 {
     begin_run();
-    pt_run.result->body_runs = done + 1;
-    pt_run.result->body_distinct = distinct;
+    if (pt_explore_hooks.begins)
+        pt_explore_hooks.begins();
     body(context);
     if (pt_run.unjoined > 1)
         pt_sys_exit(0); /* threads that it has left behind cannot be begun anew */
-    count_distinct();
 }
 
 void pt_explore_body(void (*body)(void *), void *context)
@@ -204,12 +195,7 @@ void pt_explore_body(void (*body)(void *), void *context)
         return;
     }
     for (uint32_t command = pt_run.given.run;;) {
-        uint32_t batch = pt_run.given.batch ? pt_run.given.batch : 1, distinct = 0;
-        for (uint32_t i = 0; i < batch; i++) {
-            run_body(body, context, i, distinct);
-            distinct = pt_run.result->body_distinct;
-            pt_run.given.seed++;
-        }
+        run_body(body, context);
         pt_run.result->end = PT_EXPLORE_BODY;
         answer(pt_run.file, command, PT_EXPLORE_RETURNED);
         command = next_command(pt_run.file, command);

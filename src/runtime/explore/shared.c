@@ -23,7 +23,8 @@ enum {
     CHUNKS = 1 << 14,
     NODES = 1 << 20,
     LISTS = 1 << 14,
-    SCAN = 64, /* places of one granule that are looked at */
+    SCAN = 64,     /* places of one granule that are looked at */
+    TOUCHED = 256, /* granules that are emptied one by one */
 };
 enum { MANY = 0xffffff, WRITTEN = 1 << 24, SHARED = 1 << 25 };
 
@@ -45,6 +46,8 @@ static struct {
     } * nodes;
     uint32_t lists[LISTS]; /* nodes by what they hold; 0: none */
     uint32_t node_count;
+    struct granule *touched[TOUCHED]; /* the first that were used since they were emptied */
+    uint32_t touched_count;           /* more than TOUCHED: not all are listed */
     bool full;
 } own;
 
@@ -82,11 +85,22 @@ static void forget_lists(void)
     own.node_count = 1;
 }
 
+/* A function that is repeated in one process uses little memory: to give its pages back, and to take others, would cost
+ * more than its run. */
+static void empty(void)
+{
+    if (own.touched_count > TOUCHED)
+        pt_sys_empty(own.room, sizeof *own.room * CHUNK * own.used);
+    for (uint32_t i = 0; i < own.touched_count && own.touched_count <= TOUCHED; i++)
+        *own.touched[i] = (struct granule){0};
+    own.touched_count = 0;
+}
+
 void pt_shared_reset(void)
 {
     if (!own.used)
         return;
-    pt_sys_empty(own.room, sizeof *own.room * CHUNK * own.used);
+    empty();
     for (uint32_t i = 0; i < own.used; i++)
         own.index[own.taken[i]].chunk = 0;
     own.used = 0;
@@ -140,6 +154,11 @@ static void note(struct granule *granule, uint32_t me, bool write, uint32_t plac
     if (granule->who & SHARED) {
         pt_place_meet(place);
         return;
+    }
+    if (!granule->who && own.touched_count <= TOUCHED) {
+        if (own.touched_count < TOUCHED)
+            own.touched[own.touched_count] = granule;
+        own.touched_count++;
     }
     uint32_t who = granule->who & MANY, now = !who || who == me ? me : MANY;
     granule->who = now | (granule->who & WRITTEN) | (write ? WRITTEN : 0);

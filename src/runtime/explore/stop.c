@@ -32,7 +32,7 @@ void pt_explore_stop_here(void)
 {
     uint64_t step = pt_run.result->step_count;
     if (pt_run.input->wishes & PT_EXPLORE_PATIENT && step &&
-        (step == pt_run.input->stop_at || step == pt_run.picker.diverged_at))
+        (step == pt_run.input->stop_at || step == pt_run.input->fails_at || step == pt_run.picker.diverged_at))
         stop();
 }
 

@@ -95,7 +95,11 @@ void pt_explore_thread_start(void)
     take_slot(0, PT_EXPLORE_NO_SLOT, 0);
     own_slot = 1;
     pt_run.turn = pt_run.current = 0;
-    pt_run.slots[0].tid = pt_run.threads[0].tid = pt_sys_thread();
+    static uint32_t tid; /* the same in all runs of a process */
+    if (!tid)
+        tid = pt_sys_thread();
+    pt_run.slots[0].tid = pt_run.threads[0].tid = tid;
+    pt_run.threads[0].reported = 1;
     pt_run.slots[0].state = PT_EXPLORE_RUNS;
     pt_run.threads[0].state = PT_EXPLORE_RUNS;
 }
@@ -142,12 +146,13 @@ void pt_explore_not_created(uint32_t slot)
     pt_spin_unlock(&pt_run.lock);
 }
 
-void pt_explore_begin(uint32_t slot, uintptr_t stack_low, uintptr_t stack_high)
+void pt_explore_begin(uint32_t slot, uint32_t tid, uint32_t number, uintptr_t stack_low, uintptr_t stack_high)
 {
     if (slot == PT_EXPLORE_NO_SLOT)
         return;
     own_slot = slot + 1;
-    pt_run.slots[slot].tid = pt_run.threads[slot].tid = pt_sys_thread();
+    pt_run.slots[slot].tid = pt_run.threads[slot].tid = tid;
+    pt_run.threads[slot].reported = number;
     pt_turn_await(slot);
     pt_explore_stop_here();
     pt_shared_forget(stack_low, stack_high);

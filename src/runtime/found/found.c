@@ -18,13 +18,14 @@
 #include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
 
-void (*pt_found_taker)(unsigned check, uint64_t key);
+const struct pt_found_taker *pt_found_taker;
 
 enum { PROBES = 64 };
 static struct {
     _Atomic uint64_t key, count;
 } table[PT_FOUND_KINDS];
 static _Atomic uint64_t untold;
+static _Atomic bool any; /* something stands in the table */
 
 /* Its place in the table; -1: there is none left. */
 static int64_t find(uint64_t key)
@@ -47,12 +48,15 @@ static void emit_count(struct pt_thread *self, uint64_t key, uint64_t count)
 bool pt_found_is_new(struct pt_thread *self, uint64_t key)
 {
     int64_t at = find(key);
+    atomic_store_explicit(&any, true, memory_order_relaxed);
     if (at < 0) {
         atomic_fetch_add_explicit(&untold, 1, memory_order_relaxed);
         return false;
     }
     uint64_t count = atomic_fetch_add_explicit(&table[at].count, 1, memory_order_relaxed) + 1;
-    if (count > 1 && (count & (count - 1)) == 0)
+    if (count > 1 && pt_found_taker)
+        pt_found_taker->again(key, count);
+    else if (count > 1 && (count & (count - 1)) == 0)
         emit_count(self, key, count);
     return count == 1;
 }
@@ -67,15 +71,12 @@ static void halt_for(const struct pt_found *found)
 
 bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
-    if (pt_found_taker) {
-        if (found->how == PT_FOUND_OBSERVED) /* what another order might do, other schedules show */
-            pt_found_taker(found->check, found->key);
-        return true;
-    }
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
     size_t len = bytes ? pt_found_write(found, bytes, PT_FOUND_BYTES) : 0;
     bool observed = pt_verdict_is_observed(), suppressed = len && pt_suppressed_found(bytes, len);
-    if (!len)
+    if (pt_found_taker && !suppressed)
+        pt_found_taker->found(found, bytes, len);
+    else if (!len)
         pt_runtime_lost();
     else if (observed) /* who suppresses it itself, and says so */
         pt_emit_found(self, found->key, 1, bytes, (uint32_t)len);
@@ -84,6 +85,8 @@ bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool 
     pt_pool_give(pt_thread_pool(self), bytes);
     if (suppressed)
         return false;
+    if (pt_found_taker) /* whose status is the program's own */
+        return true;
     pt_verdict_count();
     if (halt)
         halt_for(found);
@@ -115,6 +118,8 @@ void pt_found_finish(struct pt_thread *self)
 
 void pt_found_restart(void)
 {
+    if (!atomic_exchange_explicit(&any, false, memory_order_relaxed))
+        return;
     memset((void *)table, 0, sizeof table);
     atomic_store_explicit(&untold, 0, memory_order_relaxed);
 }

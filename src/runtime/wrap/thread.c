@@ -113,7 +113,8 @@ static void explore_child(struct pt_thread *child, const struct pt_site *site)
 static void explore_begin(struct pt_thread *self)
 {
     if (__builtin_expect(pt_explore_on, 0) && self->explored)
-        pt_explore_begin(self->explored - 1, self->stack_size ? pt_thread_stack_low(self) : 0,
+        pt_explore_begin(self->explored - 1, self->tid, pt_thread_number(self) + 1,
+                         self->stack_size ? pt_thread_stack_low(self) : 0,
                          self->stack_size ? (uintptr_t)pthread_self() : 0);
 }
 static uint32_t slot_of(const struct pt_thread *thread)
