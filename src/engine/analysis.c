@@ -312,6 +312,7 @@ void pt_analysis_free(struct pt_analysis *a)
     free(a->events.to);
     free(a->known_events.to);
     free(a->var_seen);
+    pt_foreign_release(&a->foreign);
     free(a->event_seen);
     free(a->thread_seen);
     pt_order_free(a->order);
@@ -334,11 +335,12 @@ static void take_initial(struct pt_analysis *a, const struct pt_event *event)
 /* For the counts, and for warnings about names that never appear. */
 static bool take_note(struct pt_analysis *a, const struct pt_event *event)
 {
-    bool relevant = false;
+    bool relevant = false, named = false;
     switch (pt_op_space(event->op)) {
     case PT_SPACE_VAR:
         relevant = pt_op_writes_var(event->op) && pt_id_map_get(&a->vars, event->object) != PT_NONE;
         mark(&a->var_seen, &a->var_seen_cap, event->object);
+        named = pt_id_map_get(&a->vars, event->object) != PT_NONE;
         break;
     case PT_SPACE_EVENT:
         relevant = pt_id_map_get(&a->events, event->object) != PT_NONE;
@@ -354,6 +356,7 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
         a->event_count++;
         a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
     }
+    pt_foreign_event(&a->foreign, event, named);
     return relevant;
 }
 
@@ -471,6 +474,24 @@ static void finish_runs(struct watched *w, const char *lost)
         pt_order_pattern_finish(w->pattern, f);
 }
 
+/* A property that holds by what the trace says is unknown where its variables had values that the trace does not say.
+ */
+static void doubt(const struct pt_analysis *a, const struct watched *w)
+{
+    struct pt_finding *f = w->finding;
+    for (size_t id = 0; a->foreign.any && id < w->vars.cap && f->verdict == PT_VERDICT_HOLDS; id++) {
+        if (w->vars.to[id] == PT_NONE || !pt_foreign_has_written(&a->foreign, (uint32_t)id))
+            continue;
+        struct pt_buf why;
+        pt_buf_init(&why);
+        pt_buf_printf(&why, "code that is not instrumented wrote '%s'", pt_name(a->names, PT_SPACE_VAR, (uint32_t)id));
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->complete = false;
+        f->message = copy(f, why.text);
+        pt_buf_release(&why);
+    }
+}
+
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++) {
@@ -485,8 +506,10 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
             pt_wide_describe(a->log, w->finding);
         if (w->timed)
             pt_timed_finish(w->timed, lost);
-        if (w->lattice || w->timed || w->wide)
+        if (w->lattice || w->timed || w->wide) {
             list_unseen(a, w);
+            doubt(a, w);
+        }
     }
     if (a->knowledge)
         pt_knowledge_finish(a->knowledge, lost);

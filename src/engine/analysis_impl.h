@@ -3,6 +3,7 @@
 #define PT_ENGINE_ANALYSIS_IMPL_H
 
 #include "engine/analysis.h"
+#include "engine/foreign.h"
 #include "engine/crew.h"
 #include "order/clock.h"
 #include "order/rank.h"
@@ -55,6 +56,7 @@ struct pt_analysis {
     struct id_map vars, events; /* relevant to some property: 0 */
     bool has_functions;         /* calls of functions are events of some */
     struct id_map known_events; /* of those: looked at */
+    struct pt_foreign foreign;
     bool *var_seen, *event_seen, *thread_seen;
     size_t var_seen_cap, event_seen_cap, thread_seen_cap;
     uint64_t event_count, thread_count;

@@ -31,6 +31,7 @@ static void *open_recording(const struct pt_source *source)
     pt_map64_init(&r->log_of);
     pt_pages_begin(&r->memory, sizeof(uint64_t));
     rec_unseen_begin(&r->unseen);
+    r->unseen.statics = &r->private;
     return r;
 }
 

@@ -152,6 +152,7 @@ void rec_private_begin(struct rec_private *found, bool alone);
 bool rec_private_log(struct rec_private *found, uint32_t log, uint32_t thread);
 void rec_private_end(struct rec_private *found);
 void rec_private_note(struct rec_private *found, const struct rec_event *event, uint32_t log);
+bool rec_private_is_static(const struct rec_private *found, uint64_t address);
 /* Whether nobody needs the event for that. */
 bool rec_private_is(struct rec_private *found, const struct rec_event *event);
 void rec_private_clear(struct rec_private *found);
@@ -159,6 +160,7 @@ void rec_private_release(struct rec_private *found);
 
 /* Writes that are not in the recording (recording_unseen.c). */
 struct rec_unseen {
+    const struct rec_private *statics; /* who knows where static memory is */
     struct pt_pages images;
     uint32_t count; /* reads so far that have seen one */
     uint32_t *tied; /* by log: the latest of them that its events need */

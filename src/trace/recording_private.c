@@ -39,7 +39,7 @@
 
 enum { PAGE_BITS = PT_PAGE_BITS, IN_PAGE = PT_PAGE_GRANULES, SHARED = UINT16_MAX };
 
-static bool is_static(const struct rec_private *p, uint64_t address)
+bool rec_private_is_static(const struct rec_private *p, uint64_t address)
 {
     for (uint32_t i = 0; i < p->module_count; i++)
         if (address >= p->modules[i].low && address < p->modules[i].high)
@@ -182,7 +182,8 @@ void rec_private_end(struct rec_private *p)
 
 bool rec_private_is(struct rec_private *p, const struct rec_event *event)
 {
-    if (pt_kind_by(event->kind) != PT_BY_MEMORY || event->marks || !event->size || is_static(p, event->address))
+    if (pt_kind_by(event->kind) != PT_BY_MEMORY || event->marks || !event->size ||
+        rec_private_is_static(p, event->address))
         return false;
     uint64_t end = event->address + event->size;
     for (uint64_t at = event->address & ~UINT64_C(7); at < end; at += 8) {

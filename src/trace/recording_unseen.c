@@ -14,8 +14,9 @@
  * What is not taken for such a write, though it may be one: the first read of static memory, whose initial value is
  * what was there; a value other than the known one in memory whose surroundings (a line of LINE bytes) only that
  * thread has accessed or allocated: it called a library, most likely, which filled it. That one thread's library
- * code has written what only another thread's instrumented code accesses, and nothing near it, goes unnoticed. So
- * does a write that is overwritten before anybody reads it, which changes no value that is in the trace.
+ * code has written what only another thread's instrumented code accesses, and nothing near it, goes unnoticed; of
+ * static memory the reader has a tie of its own, so that properties which name it are in doubt (engine/foreign.c). A
+ * write that is overwritten before anybody reads it changes no value that is in the trace.
  *
  * Guarantee: with that exception, each read that is in a possible run of the events, in any order, has had before it
  * all that could have given it its value in the recorded run. Cost: a look at each granule of each access, 16 bytes
@@ -47,7 +48,8 @@ struct part {
     struct image *image, *line; /* the second: the first granule of its line */
     uint64_t bits, mask;        /* what is there after the event, and which bits of it */
     uint8_t bytes;
-    bool given; /* `bits` are known */
+    bool given;     /* `bits` are known */
+    bool is_static; /* it has a name, perhaps */
 };
 
 void rec_unseen_begin(struct rec_unseen *u)
@@ -76,6 +78,7 @@ static struct part part_of(struct rec_unseen *u, const struct rec_event *event, 
     struct part part = {.image = &page[index], .line = &page[index / LINE * LINE]};
     part.bytes = (uint8_t)((1u << to) - (1u << from));
     part.mask = (to == GRANULE ? 0 : UINT64_C(1) << 8 * to) - (UINT64_C(1) << 8 * from);
+    part.is_static = u->statics && rec_private_is_static(u->statics, at);
     part.given = event->raw || event->size <= sizeof event->value;
     const uint8_t *value = event->raw ? event->raw : (const uint8_t *)&event->value;
     if (part.given)
@@ -127,9 +130,12 @@ static enum rec_tie on_part(struct rec_unseen *u, const struct part *part, enum 
     bool others = owner && owner != log + 1;
     enum rec_tie tie = REC_TIE_NONE;
     visit(part->line, log);
-    if (op == PT_OP_READ && others && is_unexplained(part)) {
+    bool unexplained = op == PT_OP_READ && is_unexplained(part);
+    if (unexplained && others) {
         image->tie = u->count + 1;
         tie = REC_TIE_ALL;
+    } else if (unexplained && part->is_static) {
+        tie = REC_TIE_SELF;
     } else if (op != PT_OP_WRITE && image->tie > *tied_at(u, log)) {
         tie = REC_TIE_SELF;
     }

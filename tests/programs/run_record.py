@@ -664,6 +664,36 @@ def writes_that_nobody_records():
 
 
 @test
+def variables_that_nobody_recorded_has_written():
+    """What a property would have said of a value that a library wrote, and that is seen in a read alone, is not known; of a trace from
+    elsewhere the writes are what counts."""
+    write("put.c", "void put(long *at, long value) { *at = value; }\n")
+    same("status of clang", run("clang-14", "-c", "put.c").returncode, 0)
+    write("p.prop", "property low: level < 50; property own: other < 200;")
+    for threads in (0, 1):
+        build("wrote", """
+            #include <pthread.h>
+            void put(void *at, long value);
+            static long level, other;
+            static void *one(void *argument) { put(&level, 99); return argument; }
+            int main(void) {
+                pthread_t t;
+                level = 1;
+                if (THREADS) pthread_create(&t, 0, one, 0), pthread_join(t, 0);
+                else one(0);
+                other = level;
+                return 0;
+            }""", f"-DTHREADS={threads}", "put.o")
+        same("status", run("./wrote", options="record=w.rec").returncode, 0)
+        lines = lines_of("w.rec")
+        for trace in ("w.rec", "t.trace"):
+            done = run(PORTENT, "check", "--json", "-s", "p.prop", trace)
+            same(f"verdicts of {trace}", [one["verdict"] for one in json.loads(done.stdout)["properties"]] + [done.returncode], ["unknown", "holds", 3])
+        write("u.trace", "".join(re.sub(r"\|s=\d+", "", line) + "\n" for line in lines if "unseen" not in line))
+        same("without ties", run(PORTENT, "check", "-s", "p.prop", "u.trace").returncode, 0)
+
+
+@test
 def ties_are_no_events():
     """A tie between two events of a block disturbs it in no way, is no state of its thread and no letter of a word; the `sync` of a
     barrier does and is all of that."""
