@@ -4,6 +4,7 @@
  * id up to its '-') over the formulas that each tool finished.
  *
  *     buchi FORMULAS.tsv
+ *     buchi random [COUNT [PROPOSITIONS]]     random formulas of 5 to 20 nodes (1000, over 4): states in all
  *     buchi families [N]      each parametric family up to n = N (20): the largest that is translated, and the time
  */
 #include <stdio.h>
@@ -177,8 +178,65 @@ static void measure_family(const struct family *family, unsigned most)
     fflush(stdout);
 }
 
+/* ---- random formulas ---- */
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % below;
+}
+
+static void put_random(struct pt_buf *f, uint64_t *state, uint32_t nodes, uint32_t props)
+{
+    static const char *const unary[] = {"!", "X ", "<>", "[]"};
+    static const char *const binary[] = {" && ", " || ", " -> ", " U ", " U ", " V "};
+    if (nodes == 1) {
+        pt_buf_printf(f, "p%u", draw(state, props));
+        return;
+    }
+    bool one = nodes == 2 || draw(state, 3) == 0;
+    uint32_t left = one ? 0 : 1 + draw(state, nodes - 2);
+    pt_buf_puts(f, one ? unary[draw(state, 4)] : "");
+    pt_buf_puts(f, "(");
+    put_random(f, state, one ? nodes - 1 : left, props);
+    pt_buf_puts(f, ")");
+    if (one)
+        return;
+    pt_buf_puts(f, binary[draw(state, 6)]);
+    pt_buf_puts(f, "(");
+    put_random(f, state, nodes - 1 - left, props);
+    pt_buf_puts(f, ")");
+}
+
+/* Formula number i is made from i alone. */
+static void measure_random(uint32_t count, uint32_t props)
+{
+    double seconds, all = 0, slowest = 0;
+    uint64_t states = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t state = i * 2654435761u + 1;
+        struct pt_buf text;
+        struct pt_err err = {0};
+        pt_buf_init(&text);
+        put_random(&text, &state, 5 + draw(&state, 16), props);
+        unsigned made = measure(text.text, &seconds, &err);
+        if (!made)
+            printf("%s: %s\n", text.text, err.message);
+        pt_buf_release(&text);
+        states += made;
+        all += seconds;
+        slowest = seconds > slowest ? seconds : slowest;
+    }
+    printf("RATE %u random formulas over %u propositions: %llu states, %.2f s, slowest %.3f s\n", count, props,
+           (unsigned long long)states, all, slowest);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc >= 2 && strcmp(argv[1], "random") == 0) {
+        measure_random(argc >= 3 ? (uint32_t)atoi(argv[2]) : 1000, argc >= 4 ? (uint32_t)atoi(argv[3]) : 4);
+        return 0;
+    }
     if (argc >= 2 && strcmp(argv[1], "families") == 0) {
         for (size_t i = 0; i < sizeof families / sizeof *families; i++)
             measure_family(&families[i], argc >= 3 ? (unsigned)atoi(argv[2]) : 20);
@@ -186,7 +244,7 @@ int main(int argc, char **argv)
     }
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
     if (!file) {
-        fprintf(stderr, "usage: buchi FORMULAS.tsv | families [N]\n");
+        fprintf(stderr, "usage: buchi FORMULAS.tsv | families [N] | random [COUNT [PROPOSITIONS]]\n");
         return 2;
     }
     int failures = 0;

@@ -69,6 +69,7 @@ bench/watch/run.py build
 
 say "Büchi automata of parametric families up to n = 20"
 "$bin/buchi" families
+"$bin/buchi" random
 
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"

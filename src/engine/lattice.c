@@ -12,9 +12,6 @@
 #include "engine/share.h"
 
 enum { HISTORY_BUDGET = 48 << 20 };
-/* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
- * again. */
-enum { BATCH = 16 };
 
 struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_names *names,
                                   const struct pt_analysis_options *options, struct pt_finding *finding)
@@ -94,7 +91,7 @@ static void share_memory(struct pt_lattice *l, size_t bytes)
 }
 
 /* Everything that only further exploration would need. */
-static void forget(struct pt_lattice *l)
+void lat_forget(struct pt_lattice *l)
 {
     if (!l->out_of_memory)
         count_runs(l, l->current);
@@ -124,7 +121,7 @@ void pt_lattice_free(struct pt_lattice *l)
 {
     if (!l)
         return;
-    forget(l);
+    lat_forget(l);
     lat_workers_free(l);
     lat_level_free(l, l->current);
     lat_level_free(l, l->next);
@@ -175,7 +172,7 @@ static bool is_over_memory(struct pt_lattice *l)
 }
 
 /* Do the events alone take more than the others leave? Levels and history are judged when a level is done. */
-static bool is_over_events(struct pt_lattice *l)
+bool lat_over_events(struct pt_lattice *l)
 {
     if (l->event_bytes > l->announced)
         share_memory(l, l->event_bytes);
@@ -189,45 +186,7 @@ pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number)
     return l->trail[number - l->trail_first];
 }
 
-/* Borrows its texts from the names. */
-static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
-{
-    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
-                            .op = pt_op_word(event->op),
-                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
-                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
-                            .value = event->value,
-                            .number = l->pushed,
-                            .line = event->line};
-}
-
-/* The actual run takes one more step. */
-static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event)
-{
-    if (!l->observed_over) { /* no worker is active: the monitor needs no lock */
-        l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
-        if (l->observed_state == PT_MSTATE_BAD) {
-            l->finding->how = PT_HOW_OBSERVED;
-            l->observed_bad = l->pushed;
-            if (l->options->observed) {
-                struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
-                l->options->observed(l->options->context, l->finding, event ? &step : NULL);
-            }
-        }
-        l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
-    }
-    if (!l->full && !l->stopped) {
-        if (l->trail_count > 4096 && l->level > l->trail_first + l->trail_count / 2) {
-            uint32_t drop = (uint32_t)(l->level - l->trail_first);
-            l->trail_count -= drop;
-            l->trail_first += drop;
-            memmove(l->trail, l->trail + drop, l->trail_count * sizeof *l->trail);
-        }
-        PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
-    }
-}
-
-static void give_up(struct pt_lattice *l, const char *why)
+void lat_give_up(struct pt_lattice *l, const char *why)
 {
     struct pt_finding *finding = l->finding;
     if (finding->verdict != PT_VERDICT_VIOLATED) {
@@ -246,7 +205,7 @@ static bool give_up_at(struct pt_lattice *l, const char *what)
 {
     char why[128];
     snprintf(why, sizeof why, "%s level %" PRIu64, what, l->level);
-    give_up(l, why);
+    lat_give_up(l, why);
     return false;
 }
 
@@ -354,7 +313,7 @@ bool lat_level_done(struct pt_lattice *l)
 }
 
 /* Level 0: the empty cut, whose letter is the initial state. */
-static void start(struct pt_lattice *l)
+void lat_start(struct pt_lattice *l)
 {
     struct lat_part *part = &l->current->parts[0];
     l->started = true;
@@ -368,170 +327,9 @@ static void start(struct pt_lattice *l)
     part->runs[0] = 1;
     part->letters[0] = l->observed_letter;
     part->sets[0] = pt_sets_step_slow(&l->sets, set, l->observed_letter);
-    observe(l, l->observed_letter, NULL);
+    lat_observe(l, l->observed_letter, NULL);
     if (!lat_level_done(l))
         l->stopped = true;
-}
-
-static struct lat_column *column_of(struct pt_lattice *l, uint32_t lane)
-{
-    if (lane >= l->column_of_lane_cap) {
-        size_t old = l->column_of_lane_cap;
-        PT_GROW(l->column_of_lane, l->column_of_lane_cap, (size_t)lane + 1);
-        memset(l->column_of_lane + old, 0xff, (l->column_of_lane_cap - old) * sizeof *l->column_of_lane);
-    }
-    if (l->column_of_lane[lane] == PT_NONE) {
-        uint64_t before = l->options->counted_before;
-        struct lat_column column = {lane, PT_NONE, before, before, before, before, before, .field = PT_NONE};
-        l->column_of_lane[lane] = l->column_count;
-        PT_PUSH(l->columns, l->column_count, l->column_cap, column);
-        pt_relation_thread(&l->relation, lane);
-        lat_workers_columns(l);
-    }
-    return &l->columns[l->column_of_lane[lane]];
-}
-
-/* The tenant of a column whose next event is the thread's. */
-static uint32_t tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread)
-{
-    if (column->tenant != PT_NONE && l->tenants[column->tenant].thread == thread)
-        return column->tenant;
-    if (column->tenant != PT_NONE)
-        l->tenants[column->tenant].upto = column->arrived;
-    struct lat_tenant tenant = {thread, (uint32_t)(column - l->columns), column->arrived, UINT64_MAX};
-    column->tenant = l->tenant_count;
-    PT_PUSH(l->tenants, l->tenant_count, l->tenant_cap, tenant);
-    return column->tenant;
-}
-
-/* Given clocks, with which a lane is a thread, may leave two writes of one variable unordered; then a state has no
- * value for it. */
-static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event,
-                                   uint32_t var, struct pt_err *err)
-{
-    struct pt_cut_event *last = &l->last_write[var];
-    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e)))
-        return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
-                         "the clocks do not order this write of '%s' with the one before it by %s",
-                         pt_name(l->names, PT_SPACE_VAR, event->object),
-                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
-    *last = *e;
-    last->needs = NULL;
-    return PT_OK;
-}
-
-static uint64_t *last_writes(const struct pt_lattice *l, const struct lat_column *column, uint32_t var)
-{
-    uint64_t *last = pt_xcalloc(l->var_count, sizeof *last);
-    if (column->arrived > column->freed)
-        memcpy(last, lat_event_at(column, column->arrived)->last, l->var_count * sizeof *last);
-    if (var != PT_NONE)
-        last[var] = column->arrived + 1;
-    return last;
-}
-
-static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, const struct pt_event *event,
-                  uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
-{
-    struct lat_column *column = &l->columns[cut_event->column];
-    struct lat_event e = {.number = l->pushed,
-                          .line = event->line,
-                          .op = event->op,
-                          .object = event->object,
-                          .loc = event->loc,
-                          .var = var,
-                          .user_event = user_event,
-                          .effect = effect,
-                          .tenant = tenant_of(l, column, event->thread),
-                          .value = event->value,
-                          .clock = pt_clock_ref(clock)};
-    e.joint = var != PT_NONE && l->is_joint[var];
-    if (l->joint_count)
-        e.last = last_writes(l, column, var);
-    size_t len = column->head + (column->arrived - column->freed);
-    PT_PUSH(column->events, len, column->cap, e);
-    column->arrived++;
-    l->event_bytes += sizeof e;
-    pt_relation_add(&l->relation, cut_event);
-}
-
-static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t effect,
-                                 uint32_t user_event)
-{
-    struct pt_worker_cache *cache = &l->workers[0].cache;
-    if (var != PT_NONE)
-        l->observed_values[var] = value;
-    if (l->module)
-        return pt_monitor_letter(l->monitor, l->observed_values, user_event);
-    if (var != PT_NONE)
-        l->observed_letter = l->is_joint[var]
-                                 ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
-                                 : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
-    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
-}
-
-/* Reading the clock for each event would cost more than a narrow level: later on one event stands for many. */
-static uint32_t timing_weight(uint64_t event)
-{
-    enum { ALL_UP_TO = 1024, ONE_IN = 64 };
-    if (event < ALL_UP_TO)
-        return 1;
-    return event % ONE_IN == 0 ? ONE_IN : 0;
-}
-
-static void timed(struct pt_lattice *l, uint64_t since, uint32_t weight)
-{
-    if (weight && l->options->now)
-        l->busy_ns += (l->options->now() - since) * weight;
-}
-
-enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t lane, uint32_t var,
-                               uint32_t user_event, struct pt_clock *clock, struct pt_err *err)
-{
-    if (!l->started)
-        start(l);
-    uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
-    uint64_t since = weight ? l->options->now() : 0;
-    struct lat_column *column = column_of(l, lane);
-    uint32_t c = (uint32_t)(column - l->columns);
-    struct pt_cut_event e = {c, column->arrived + 1, clock, event->object, event->op};
-    if (var != PT_NONE && !l->stopped) {
-        enum pt_status status = check_writes(l, &e, event, var, err);
-        if (status != PT_OK)
-            return status;
-    }
-    l->pushed++;
-    l->finding->relevant++;
-    uint32_t effect = PT_NONE;
-    if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
-        effect = pt_monitor_effect(l->monitor, var, event->value);
-    observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
-    if (column->arrived - column->freed == UINT32_MAX)
-        pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");
-    if (l->stopped) {
-        column->arrived++;
-        column->freed++;
-        if (!l->full)
-            lat_cone_late_event(l, &e);
-        return PT_OK;
-    }
-    store(l, &e, event, var, user_event, effect, clock);
-    if (!l->full) {
-        struct lat_place place = {e.index, c};
-        PT_PUSH(l->line, l->line_count, l->line_cap, place);
-        if (!l->ranked)
-            lat_layout_add(l, c);
-        if (++l->waiting == BATCH) {
-            l->waiting = 0;
-            lat_cone_advance(l);
-        }
-        timed(l, since, weight);
-    } else if (l->options->memory_limit && is_over_events(l)) {
-        give_up(l, "the memory limit was reached while the trace was read");
-    }
-    if (l->stopped)
-        forget(l);
-    return PT_OK;
 }
 
 /* Whether the levels are divided among processes. */
@@ -605,9 +403,9 @@ void pt_lattice_give_up(struct pt_lattice *l, const char *why)
     if (l->stopped)
         return;
     if (!l->started)
-        start(l);
-    give_up(l, why);
-    forget(l);
+        lat_start(l);
+    lat_give_up(l, why);
+    lat_forget(l);
 }
 
 void pt_lattice_gap(struct pt_lattice *l)
@@ -622,7 +420,7 @@ void pt_lattice_finish(struct pt_lattice *l, const char *lost)
     struct pt_finding *finding = l->finding;
     uint64_t since = l->options->now ? l->options->now() : 0;
     if (!l->started)
-        start(l);
+        lat_start(l);
     l->ended = true;
     if (!l->stopped) {
         if (l->full)
@@ -647,9 +445,9 @@ void pt_lattice_finish(struct pt_lattice *l, const char *lost)
             finding->message = pt_arena_strndup(&finding->arena, lost, strlen(lost));
         }
     }
-    timed(l, since, 1);
+    lat_timed(l, since, 1);
     is_over_memory(l); /* takes the last reading of the peak */
     finding->seconds = (double)l->busy_ns / 1e9;
     finding->peak_bytes = l->peak;
-    forget(l);
+    lat_forget(l);
 }

@@ -419,6 +419,16 @@ struct lat_chosen {
     uint64_t index;
 };
 
+/* witness_run.c */
+struct pt_step lat_step_of(struct pt_lattice *l, uint32_t column, uint64_t index);
+/* `written`: per variable, whether some event of the run has written it. */
+struct pt_binding *lat_bindings(struct pt_lattice *l, const struct pt_value *values, const bool *written);
+/* All relevant events of the actual run after `from` and up to `upto`, by number. */
+struct lat_chosen *lat_actual_run(struct pt_lattice *l, uint64_t from, uint64_t upto);
+/* The finding's runs, from the start cut and the steps of the witness; `letters` of its count + 1 states. */
+void lat_fill_finding(struct pt_lattice *l, const uint64_t *start, const struct lat_chosen *run, uint32_t count,
+                      uint64_t from, const pt_letter *letters);
+
 /* detail.c: what only people want to know about a violation. `actual` are the finding's actual steps. */
 void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual);
 /* The letters of the witness's states; both runs are from the very start. */
@@ -436,7 +446,20 @@ void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key);
 /* lattice.c */
 /* The monitor state of the actual run after `number` events; PT_NONE where it is not remembered. */
 pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number);
+/* Level 0, before the first event. */
+void lat_start(struct pt_lattice *l);
+/* The exploration ends: unknown, for this reason, what is not settled. And what it needed is given back. */
+void lat_give_up(struct pt_lattice *l, const char *why);
+void lat_forget(struct pt_lattice *l);
+/* Full exploration, with a limit: whether the events alone are more than is allowed. */
+bool lat_over_events(struct pt_lattice *l);
 /* Counts a finished level and looks for violations in it; false when the exploration is over. */
 bool lat_level_done(struct pt_lattice *l);
+
+/* lattice_push.c */
+/* The actual run takes one more step. */
+void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event);
+/* Adds the time since then, so many times, to what the exploration took. */
+void lat_timed(struct pt_lattice *l, uint64_t since, uint32_t weight);
 
 #endif

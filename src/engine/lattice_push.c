@@ -1,0 +1,212 @@
+/*
+ * A property's relevant events as they arrive: each goes to its column and its tenant, the actual run takes its step,
+ * and a bounded window goes on by as many levels as that allows. Cost: O(1) and what cone.c does; where variables are
+ * joint, O(variables).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+/* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
+ * again. */
+enum { BATCH = 16 };
+
+/* Borrows its texts from the names. */
+static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
+{
+    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
+                            .op = pt_op_word(event->op),
+                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
+                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
+                            .value = event->value,
+                            .number = l->pushed,
+                            .line = event->line};
+}
+
+/* The actual run takes one more step. */
+void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event)
+{
+    if (!l->observed_over) { /* no worker is active: the monitor needs no lock */
+        l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
+        if (l->observed_state == PT_MSTATE_BAD) {
+            l->finding->how = PT_HOW_OBSERVED;
+            l->observed_bad = l->pushed;
+            if (l->options->observed) {
+                struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
+                l->options->observed(l->options->context, l->finding, event ? &step : NULL);
+            }
+        }
+        l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
+    }
+    if (!l->full && !l->stopped) {
+        if (l->trail_count > 4096 && l->level > l->trail_first + l->trail_count / 2) {
+            uint32_t drop = (uint32_t)(l->level - l->trail_first);
+            l->trail_count -= drop;
+            l->trail_first += drop;
+            memmove(l->trail, l->trail + drop, l->trail_count * sizeof *l->trail);
+        }
+        PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
+    }
+}
+
+static struct lat_column *column_of(struct pt_lattice *l, uint32_t lane)
+{
+    if (lane >= l->column_of_lane_cap) {
+        size_t old = l->column_of_lane_cap;
+        PT_GROW(l->column_of_lane, l->column_of_lane_cap, (size_t)lane + 1);
+        memset(l->column_of_lane + old, 0xff, (l->column_of_lane_cap - old) * sizeof *l->column_of_lane);
+    }
+    if (l->column_of_lane[lane] == PT_NONE) {
+        uint64_t before = l->options->counted_before;
+        struct lat_column column = {lane, PT_NONE, before, before, before, before, before, .field = PT_NONE};
+        l->column_of_lane[lane] = l->column_count;
+        PT_PUSH(l->columns, l->column_count, l->column_cap, column);
+        pt_relation_thread(&l->relation, lane);
+        lat_workers_columns(l);
+    }
+    return &l->columns[l->column_of_lane[lane]];
+}
+
+/* The tenant of a column whose next event is the thread's. */
+static uint32_t tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread)
+{
+    if (column->tenant != PT_NONE && l->tenants[column->tenant].thread == thread)
+        return column->tenant;
+    if (column->tenant != PT_NONE)
+        l->tenants[column->tenant].upto = column->arrived;
+    struct lat_tenant tenant = {thread, (uint32_t)(column - l->columns), column->arrived, UINT64_MAX};
+    column->tenant = l->tenant_count;
+    PT_PUSH(l->tenants, l->tenant_count, l->tenant_cap, tenant);
+    return column->tenant;
+}
+
+/* Given clocks, with which a lane is a thread, may leave two writes of one variable unordered; then a state has no
+ * value for it. */
+static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event,
+                                   uint32_t var, struct pt_err *err)
+{
+    struct pt_cut_event *last = &l->last_write[var];
+    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e)))
+        return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
+                         "the clocks do not order this write of '%s' with the one before it by %s",
+                         pt_name(l->names, PT_SPACE_VAR, event->object),
+                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
+    *last = *e;
+    last->needs = NULL;
+    return PT_OK;
+}
+
+static uint64_t *last_writes(const struct pt_lattice *l, const struct lat_column *column, uint32_t var)
+{
+    uint64_t *last = pt_xcalloc(l->var_count, sizeof *last);
+    if (column->arrived > column->freed)
+        memcpy(last, lat_event_at(column, column->arrived)->last, l->var_count * sizeof *last);
+    if (var != PT_NONE)
+        last[var] = column->arrived + 1;
+    return last;
+}
+
+static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, const struct pt_event *event,
+                  uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
+{
+    struct lat_column *column = &l->columns[cut_event->column];
+    struct lat_event e = {.number = l->pushed,
+                          .line = event->line,
+                          .op = event->op,
+                          .object = event->object,
+                          .loc = event->loc,
+                          .var = var,
+                          .user_event = user_event,
+                          .effect = effect,
+                          .tenant = tenant_of(l, column, event->thread),
+                          .value = event->value,
+                          .clock = pt_clock_ref(clock)};
+    e.joint = var != PT_NONE && l->is_joint[var];
+    if (l->joint_count)
+        e.last = last_writes(l, column, var);
+    size_t len = column->head + (column->arrived - column->freed);
+    PT_PUSH(column->events, len, column->cap, e);
+    column->arrived++;
+    l->event_bytes += sizeof e;
+    pt_relation_add(&l->relation, cut_event);
+}
+
+static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t effect,
+                                 uint32_t user_event)
+{
+    struct pt_worker_cache *cache = &l->workers[0].cache;
+    if (var != PT_NONE)
+        l->observed_values[var] = value;
+    if (l->module)
+        return pt_monitor_letter(l->monitor, l->observed_values, user_event);
+    if (var != PT_NONE)
+        l->observed_letter = l->is_joint[var]
+                                 ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
+                                 : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
+    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
+}
+
+/* Reading the clock for each event would cost more than a narrow level: later on one event stands for many. */
+static uint32_t timing_weight(uint64_t event)
+{
+    enum { ALL_UP_TO = 1024, ONE_IN = 64 };
+    if (event < ALL_UP_TO)
+        return 1;
+    return event % ONE_IN == 0 ? ONE_IN : 0;
+}
+
+void lat_timed(struct pt_lattice *l, uint64_t since, uint32_t weight)
+{
+    if (weight && l->options->now)
+        l->busy_ns += (l->options->now() - since) * weight;
+}
+
+enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t lane, uint32_t var,
+                               uint32_t user_event, struct pt_clock *clock, struct pt_err *err)
+{
+    if (!l->started)
+        lat_start(l);
+    uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
+    uint64_t since = weight ? l->options->now() : 0;
+    struct lat_column *column = column_of(l, lane);
+    uint32_t c = (uint32_t)(column - l->columns);
+    struct pt_cut_event e = {c, column->arrived + 1, clock, event->object, event->op};
+    if (var != PT_NONE && !l->stopped) {
+        enum pt_status status = check_writes(l, &e, event, var, err);
+        if (status != PT_OK)
+            return status;
+    }
+    l->pushed++;
+    l->finding->relevant++;
+    uint32_t effect = PT_NONE;
+    if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
+        effect = pt_monitor_effect(l->monitor, var, event->value);
+    lat_observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
+    if (column->arrived - column->freed == UINT32_MAX)
+        pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");
+    if (l->stopped) {
+        column->arrived++;
+        column->freed++;
+        if (!l->full)
+            lat_cone_late_event(l, &e);
+        return PT_OK;
+    }
+    store(l, &e, event, var, user_event, effect, clock);
+    if (!l->full) {
+        struct lat_place place = {e.index, c};
+        PT_PUSH(l->line, l->line_count, l->line_cap, place);
+        if (!l->ranked)
+            lat_layout_add(l, c);
+        if (++l->waiting == BATCH) {
+            l->waiting = 0;
+            lat_cone_advance(l);
+        }
+        lat_timed(l, since, weight);
+    } else if (l->options->memory_limit && lat_over_events(l)) {
+        lat_give_up(l, "the memory limit was reached while the trace was read");
+    }
+    if (l->stopped)
+        lat_forget(l);
+    return PT_OK;
+}
