@@ -139,6 +139,8 @@ static bool take_stream(struct watched *w, enum pt_orders orders)
         f->message = figures.cut;
         f->complete = false;
     }
+    if (end == PT_WIDE_VIOLATED && pt_wide_stream_is_observed(w->stream))
+        f->how = PT_HOW_OBSERVED; /* perhaps by what comes after the events that are in the log */
     return end == PT_WIDE_VIOLATED;
 }
 

@@ -416,7 +416,7 @@ bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_c
     bool good = is_possible(s, places, place_count) && read_run(p, run, count, values, letters) == count;
     if (good) {
         f->verdict = PT_VERDICT_VIOLATED;
-        f->how = is_observed(s) ? PT_HOW_OBSERVED : PT_HOW_PREDICTED;
+        f->how = f->how == PT_HOW_OBSERVED || is_observed(s) ? PT_HOW_OBSERVED : PT_HOW_PREDICTED;
         f->value_count = p->monitor_var_count;
         f->initial = bindings(s, p->initial, NULL, 0);
         f->final = bindings(s, values, run, count);

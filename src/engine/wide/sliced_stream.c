@@ -25,6 +25,7 @@ struct pt_wide_stream {
     uint32_t pass;            /* 0: none yet; 1: the survey; then slices 0..pass-2 */
     uint64_t number, counted; /* of the present event; how many the survey has seen */
     uint64_t found_at;        /* the number of the event with which the violation was complete */
+    uint32_t actual;          /* configuration of the monitor in the actual run */
     bool over;
     enum pt_wide_end end;
 };
@@ -39,6 +40,7 @@ struct pt_wide_stream *pt_wide_stream_new(struct pt_wide_log *log, uint32_t slic
     wide_problem_init(&stream->problem, log, PT_POSSIBLE_VALUES, monitor, names);
     wide_search_init(&stream->search, &stream->problem, options, deadline, finding, &stream->figures);
     sliced_init(&stream->x, &stream->search);
+    stream->actual = SLICED_FIRST;
     return stream;
 }
 
@@ -118,7 +120,13 @@ static bool look_up(struct pt_wide_stream *stream, const struct pt_event *event,
 static void survey(struct pt_wide_stream *stream, const struct pt_event *event, const struct pt_recorded *recorded)
 {
     uint32_t var, user_event;
-    stream->figures.relevant += look_up(stream, event, &var, &user_event);
+    struct sliced_monitor *monitor = &stream->x.monitor;
+    bool relevant = look_up(stream, event, &var, &user_event);
+    stream->figures.relevant += relevant;
+    if (relevant && !sliced_is_over(monitor, stream->actual)) {
+        uint32_t letter = sliced_monitor_letter(monitor, var, user_event, recorded, stream->number);
+        stream->actual = sliced_monitor_step(monitor, stream->actual, letter);
+    }
     if (var != PT_NONE) {
         uint32_t *object = &stream->problem.object_of_var[var];
         stream->problem.ambiguous |= *object != PT_NONE && *object != event->object;
@@ -155,6 +163,11 @@ void pt_wide_stream_event(struct pt_wide_stream *stream, const struct pt_event *
     stream->figures.states += x->made;
     stream->found_at = stream->number;
     end_with(stream, x->found ? PT_WIDE_VIOLATED : PT_WIDE_CUT, NULL);
+}
+
+bool pt_wide_stream_is_observed(const struct pt_wide_stream *stream)
+{
+    return stream->x.monitor.configs[stream->actual].state == PT_MSTATE_BAD;
 }
 
 enum pt_wide_end pt_wide_stream_end(const struct pt_wide_stream *stream, struct pt_wide_figures *ret_figures,

@@ -84,6 +84,8 @@ struct pt_wide_stream *pt_wide_stream_new(struct pt_wide_log *log, uint32_t slic
 void pt_wide_stream_free(struct pt_wide_stream *stream); /* NULL is fine */
 bool pt_wide_stream_begin(struct pt_wide_stream *stream);
 void pt_wide_stream_event(struct pt_wide_stream *stream, const struct pt_event *event);
+/* Whether the actual run breaks the property itself; after the first pass. */
+bool pt_wide_stream_is_observed(const struct pt_wide_stream *stream);
 enum pt_wide_end pt_wide_stream_end(const struct pt_wide_stream *stream, struct pt_wide_figures *ret_figures,
                                     uint64_t *ret_found_at);
 
