@@ -210,7 +210,7 @@ static const struct pt_varref *variable(struct pt_parser *p, const struct pt_tok
     struct pt_symbol *symbol = pt_scope_at(&p->values, name, strlen(name), &new);
     if (new) {
         struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
-        *var = (struct pt_varref){name, name, name};
+        *var = (struct pt_varref){name, name, name, 0, 0};
         *symbol = (struct pt_symbol){.kind = PT_SYMBOL_USED, .line = token->line, .var = var};
     }
     if (symbol->kind == PT_SYMBOL_LET)
