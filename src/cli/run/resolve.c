@@ -116,6 +116,8 @@ static void hint_near(struct pt_debuginfo *info, const char *path, bool local, s
         pt_err_hint(err, "did you mean '%s'?", texts.best);
     else if (near.names.count && !pt_debuginfo_knows(info, path))
         hint_some(&near.names, err);
+    else if (!near.names.count && !pt_debuginfo_is_instrumented(info))
+        pt_err_hint(err, "build it with 'portent cc' or 'portent c++'");
     else if (!near.names.count && !pt_debuginfo_knows(info, path))
         pt_err_hint(err, "'portent cc' adds -g by itself: -g0 or -s took it away again, or 'strip' did");
     pt_strtab_release(&near.names);
