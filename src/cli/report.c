@@ -126,14 +126,14 @@ static enum pt_status not_made(const struct request *request, const char *from, 
 }
 
 /* A result, and when its file was written: not all say when they were made. */
-static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
+static enum pt_status load(const char *path, const char *named, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
     struct stat about;
     char text[PT_MADE_TIME];
     enum pt_status status = pt_file_result(path, ret_loaded, err);
     if (status == PT_OK && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
         pt_made_time(about.st_mtime, text);
-        (*ret_loaded)->file = path;
+        (*ret_loaded)->file = named;
         (*ret_loaded)->written = pt_arena_strndup(&(*ret_loaded)->arena, text, strlen(text));
     }
     return status;
@@ -143,9 +143,9 @@ static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, stru
 static enum pt_status load_all(const struct request *request, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
     struct pt_loaded *all = NULL, *more;
-    enum pt_status status = load(request->inputs[0], &all, err);
+    enum pt_status status = load(request->inputs[0], request->named[0], &all, err);
     for (uint32_t i = 1; i < request->input_count && status == PT_OK; i++) {
-        status = load(request->inputs[i], &more, err);
+        status = load(request->inputs[i], request->named[i], &more, err);
         if (status != PT_OK)
             break;
         pt_loaded_merge(all, more);

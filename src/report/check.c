@@ -190,9 +190,11 @@ static void put_headline(const struct pt_finding *finding, const struct pt_style
 {
     struct pt_buf line;
     pt_buf_init(&line);
+    char *about = pt_words_about(finding);
     put_capital(&line, pt_check_title(finding));
-    pt_buf_printf(&line, "%s %s%s", headline_word(finding), finding->object,
+    pt_buf_printf(&line, "%s %s%s", headline_word(finding), about,
                   finding->how == PT_HOW_PREDICTED ? ", in another order of these events" : "");
+    free(about);
     if (finding->count)
         pt_buf_printf(&line, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));
     pt_words_paragraph(buf, style, 0, 0, "%s.", line.text);
