@@ -395,6 +395,9 @@ def live_view(portent, folder):
         os.unlink(program.address[5:])
         legend = next(lines for lines in frames(screen) if "q quits" in lines[-1])[-1].rstrip()
         assert len(legend) <= width and legend.endswith(last), legend
+        # of a place the end stays: its line
+        places = {line.rstrip() for lines in frames(screen) for line in lines if "event(read)" in line}
+        assert places and all(len(line) <= width and line.endswith(":33") for line in places), places
     # not on a terminal: as without --live
     assert "violated (dead)" in Watch(portent, folder, ALTERNATE)(defect(Stream()), "--live", expect=1).stdout
 
