@@ -11,7 +11,7 @@
 
 /* The cells at one offset of all blocks that one place allocates, with the lock that goes with the first of them. */
 struct kind {
-    uint32_t place, word, missing, blocks;
+    uint32_t place, word, missing;
     uint64_t offset, accesses, held;
     uint64_t threads;
     bool atomic;
@@ -21,16 +21,19 @@ struct kinds {
     struct kind *items;
     uint32_t count;
     size_t cap;
+    struct pt_map64 index; /* by place and offset */
 };
 
+/* Of blocks beyond 4 GB the ends are not told from each other. */
 static struct kind *kind_of(struct kinds *kinds, uint32_t place, uint64_t offset)
 {
-    for (uint32_t i = 0; i < kinds->count; i++)
-        if (kinds->items[i].place == place && kinds->items[i].offset == offset)
-            return &kinds->items[i];
-    struct kind kind = {.place = place, .offset = offset, .word = PT_NONE, .missing = PT_NONE};
-    PT_PUSH(kinds->items, kinds->count, kinds->cap, kind);
-    return &kinds->items[kinds->count - 1];
+    uint32_t *at = pt_map64_at(&kinds->index, (uint64_t)place << 32 | (uint32_t)offset);
+    if (*at == PT_NONE) {
+        struct kind kind = {.place = place, .offset = offset, .word = PT_NONE, .missing = PT_NONE};
+        *at = kinds->count;
+        PT_PUSH(kinds->items, kinds->count, kinds->cap, kind);
+    }
+    return &kinds->items[*at];
 }
 
 static void take_cell(struct kinds *kinds, const struct pt_suggest_facts *f, const struct pt_suggest_var *v)
@@ -40,7 +43,6 @@ static void take_cell(struct kinds *kinds, const struct pt_suggest_facts *f, con
     kind->accesses += v->accesses;
     kind->threads |= v->readers | v->writers;
     kind->atomic |= v->is_atomic;
-    kind->blocks++;
     if (kind->word == PT_NONE && lock)
         kind->word = lock->word;
     for (uint32_t i = 0; i < v->lock_count; i++)
@@ -87,6 +89,7 @@ void pt_propose_heap(struct pt_proposals *p)
     struct kinds kinds = {0};
     const struct kind *best = NULL;
     uint32_t others = 0;
+    pt_map64_init(&kinds.index);
     for (size_t id = 0; id < p->f->var_cap; id++) {
         const struct pt_suggest_var *v = &p->f->vars[id];
         if (v->seen && v->block != PT_NONE && !v->moved && !p->f->heap.blocks[v->block].again &&
@@ -102,5 +105,6 @@ void pt_propose_heap(struct pt_proposals *p)
     }
     if (best)
         say(p, best, others);
+    pt_map64_release(&kinds.index);
     free(kinds.items);
 }
