@@ -145,6 +145,19 @@ static void *worker(void *a)
     return a;
 }
 """ + TWO, r"property (\w+): always \(!moving -> left \+ right == 100\);", "holds"),
+    # A lock of the program's own. The order of accesses keeps it (in another run both may look before either announces itself).
+    "one_at_a_time": (HEAD + r"""
+static _Atomic int busy;
+static int entries;
+static __attribute__((noinline)) void enter(void) { while (busy) usleep(1000); busy = 1; }
+static __attribute__((noinline)) void leave(void) { busy = 0; }
+static void *worker(void *a)
+{
+    usleep(a ? 20000 : 0);
+    for (int i = 0; i < 3; i++) { enter(); entries++; usleep(5000); leave(); usleep(35000); }
+    return a;
+}
+""" + TWO, r"use (\w+) = paired\(begin = return\(enter\), end = call\(leave\)\); // no two threads between them", "holds"),
     # What was set up before the threads, element by element, crowds nothing out; nor do addresses.
     "pool": (HEAD + r"""
 static struct conn { int id, queries; } conns[4], *slots[4];

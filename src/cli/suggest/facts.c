@@ -218,7 +218,8 @@ static uint32_t function_of(struct pt_suggest_facts *f, const char *name, size_t
     if (id != PT_NONE || before == PT_SUGGEST_FUNCTIONS)
         return id;
     id = pt_strtab_intern(&f->function_names, name, len);
-    f->functions[id] = (struct pt_suggest_function){.name = id, .parent = PT_NONE, .after = UINT64_MAX};
+    f->functions[id] =
+        (struct pt_suggest_function){.name = id, .parent = PT_NONE, .after = UINT64_MAX, .owner = PT_NONE};
     f->function_count = f->function_names.count;
     return id;
 }
@@ -261,6 +262,9 @@ static void take_call(struct pt_suggest_facts *f, const struct pt_event *event, 
     }
     for (uint32_t i = 0; i < f->function_count; i++)
         own->behind |= f->functions[i].first_call && i != number ? bit(i) : 0;
+    for (uint32_t i = 0; i < f->function_count; i++)
+        if (f->functions[i].owner == event->thread)
+            f->functions[i].pending &= ~bit(number);
     own->crowded |= f->living > 1;
     own->calls++;
     own->threads |= bit(event->thread);
@@ -278,8 +282,15 @@ static void take_return(struct pt_suggest_facts *f, const struct pt_event *event
         at--;
     if (at > 0)
         t->depth = at - 1;
-    if (!f->functions[number].first_return)
-        f->functions[number].first_return = f->now;
+    struct pt_suggest_function *own = &f->functions[number];
+    if (!own->first_return)
+        own->first_return = f->now;
+    if (own->owner != PT_NONE && own->owner != event->thread) {
+        own->overlaps |= own->pending;
+        own->handed++;
+    }
+    own->owner = event->thread;
+    own->pending = UINT64_MAX;
 }
 
 static void take_event(struct pt_suggest_facts *f, const struct pt_event *event)
@@ -355,8 +366,10 @@ static void finish_run(struct pt_suggest_facts *f)
     for (size_t i = 0; i < f->thread_cap; i++)
         for (uint32_t k = 0; k < f->function_count; k++)
             f->functions[k].unpaired |= f->threads[i].begun[k] ? f->threads[i].open[k] : 0;
-    for (uint32_t k = 0; k < f->function_count; k++)
-        f->functions[k].first_call = f->functions[k].first_return = 0;
+    for (uint32_t k = 0; k < f->function_count; k++) {
+        f->functions[k].first_call = f->functions[k].first_return = f->functions[k].pending = 0;
+        f->functions[k].owner = PT_NONE;
+    }
     for (size_t i = 0; i < f->var_cap; i++) {
         f->vars[i].no_flag |= f->vars[i].run_changes > 1;
         f->vars[i].run_changes = 0;

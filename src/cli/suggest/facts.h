@@ -70,6 +70,11 @@ struct pt_suggest_function {
     uint64_t behind;   /* functions that had been called before some call of this */
     uint64_t unpaired; /* functions that do not end what this begins, in turn, in each thread */
     uint64_t pairs[PT_SUGGEST_FUNCTIONS];
+    /* What it begins another ends, and no other thread begins it before that: */
+    uint32_t owner;    /* the thread that returned from it last, PT_NONE: none */
+    uint64_t pending;  /* functions that the owner has not called since */
+    uint64_t overlaps; /* functions that were pending when another thread returned from it */
+    uint64_t handed;   /* times that the owner became another one */
 };
 
 struct pt_suggest_thread {

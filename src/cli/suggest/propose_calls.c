@@ -104,6 +104,23 @@ static void propose_close(struct pt_proposals *p, uint32_t close, uint32_t use)
     pt_proposals_add(p, word ? 96 : 66, &text);
 }
 
+/* No thread began what another one had begun and not ended, though they took turns: one at a time. */
+static void propose_section(struct pt_proposals *p, uint32_t begin, uint32_t end)
+{
+    const struct pt_suggest_function *a = &p->f->functions[begin];
+    if (a->overlaps >> end & 1 || a->handed < 2 * (uint64_t)p->f->runs)
+        return;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_puts(&text, "use ");
+    pt_proposals_name(p, &text, function_name(p, begin), "one_at_a_time", "");
+    pt_buf_printf(&text,
+                  " = paired(begin = return(%s), end = call(%s)); // no two threads between them, though they took "
+                  "turns %" PRIu64 " times",
+                  function_name(p, begin), function_name(p, end), a->handed);
+    pt_proposals_add(p, 78, &text);
+}
+
 static void propose_pair(struct pt_proposals *p, uint32_t begin, uint32_t end)
 {
     static const char *const begins[] = {"lock", "begin", "open", "acquire", "start", "enter", "push", "get", NULL};
@@ -119,6 +136,7 @@ static void propose_pair(struct pt_proposals *p, uint32_t begin, uint32_t end)
                   function_name(p, begin), function_name(p, end), a->calls, pt_proposals_threads(a->threads),
                   pt_proposals_threads(a->threads) == 1 ? "" : "s");
     pt_proposals_add(p, 70 + (has_word(function_name(p, begin), begins) ? 15 : 0), &text);
+    propose_section(p, begin, end);
 }
 
 void pt_propose_calls(struct pt_proposals *p)
