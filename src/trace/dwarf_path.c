@@ -403,57 +403,6 @@ static bool enter_single(struct follow *f)
     return found && enter(f, &member);
 }
 
-static bool is_character(Dwarf_Die *type)
-{
-    uint64_t encoding, size;
-    return dwarf_tag(type) == DW_TAG_base_type && pt_dwarf_number_of(type, DW_AT_encoding, &encoding) &&
-           pt_dwarf_number_of(type, DW_AT_byte_size, &size) && size == 1 &&
-           (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
-}
-
-/* Compilers mostly give the underlying type; else an enumeration with a negative member is signed. */
-static bool enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type)
-{
-    Dwarf_Die under, child;
-    uint64_t encoding;
-    if (pt_dwarf_type_of(type, &under) && pt_dwarf_strip(index, &under) &&
-        pt_dwarf_number_of(&under, DW_AT_encoding, &encoding))
-        return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    if (dwarf_child(type, &child) != 0)
-        return false;
-    do {
-        Dwarf_Attribute attr;
-        Dwarf_Sword value;
-        if (dwarf_attr(&child, DW_AT_const_value, &attr) && dwarf_formsdata(&attr, &value) == 0 && value < 0)
-            return true;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return false;
-}
-
-static bool base_class(uint64_t encoding, uint64_t size, enum pt_watch_type *ret_class)
-{
-    switch (encoding) {
-    case DW_ATE_boolean:
-        *ret_class = PT_WATCH_BOOL;
-        return size <= 8;
-    case DW_ATE_float:
-        *ret_class = PT_WATCH_FLOAT;
-        return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);
-    case DW_ATE_signed:
-    case DW_ATE_signed_char:
-        *ret_class = PT_WATCH_INT;
-        return size <= 16;
-    case DW_ATE_unsigned:
-    case DW_ATE_unsigned_char:
-    case DW_ATE_UTF:
-    case DW_ATE_address:
-        *ret_class = PT_WATCH_UINT;
-        return size <= 16;
-    default:
-        return false;
-    }
-}
-
 static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
 {
     uint64_t encoding;
@@ -462,9 +411,10 @@ static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
         return false;
     switch (dwarf_tag(&f->type)) {
     case DW_TAG_base_type:
-        return pt_dwarf_number_of(&f->type, DW_AT_encoding, &encoding) && base_class(encoding, size, ret_class);
+        return pt_dwarf_number_of(&f->type, DW_AT_encoding, &encoding) &&
+               pt_dwarf_base_class(encoding, size, ret_class);
     case DW_TAG_enumeration_type:
-        *ret_class = enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
+        *ret_class = pt_dwarf_enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
         return size <= 8;
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
@@ -483,7 +433,7 @@ static enum pt_status finish_array(struct follow *f, struct pt_variable *ret_var
 {
     Dwarf_Die element;
     uint64_t size, count = f->dimensions[f->dimension_count - 1];
-    if (!element_type(f, &element, &size) || !is_character(&element) || f->dimension_count - f->indexed != 1)
+    if (!element_type(f, &element, &size) || !pt_dwarf_is_character(&element) || f->dimension_count - f->indexed != 1)
         return pt_err_set(f->err, PT_EINPUT, "'%s' is an array; name an element of it, such as '%s[0]'", f->name,
                           f->name);
     if (count < 1 || count > MAX_SIZE)

@@ -89,3 +89,54 @@ bool pt_dwarf_is_atomic(Dwarf_Die *type)
     const char *name = dwarf_diename(type);
     return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
 }
+
+bool pt_dwarf_is_character(Dwarf_Die *type)
+{
+    uint64_t encoding, size;
+    return dwarf_tag(type) == DW_TAG_base_type && pt_dwarf_number_of(type, DW_AT_encoding, &encoding) &&
+           pt_dwarf_number_of(type, DW_AT_byte_size, &size) && size == 1 &&
+           (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
+}
+
+/* Compilers mostly give the underlying type; else an enumeration with a negative member is signed. */
+bool pt_dwarf_enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    Dwarf_Die under, child;
+    uint64_t encoding;
+    if (pt_dwarf_type_of(type, &under) && pt_dwarf_strip(index, &under) &&
+        pt_dwarf_number_of(&under, DW_AT_encoding, &encoding))
+        return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+    if (dwarf_child(type, &child) != 0)
+        return false;
+    do {
+        Dwarf_Attribute attr;
+        Dwarf_Sword value;
+        if (dwarf_attr(&child, DW_AT_const_value, &attr) && dwarf_formsdata(&attr, &value) == 0 && value < 0)
+            return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+bool pt_dwarf_base_class(uint64_t encoding, uint64_t size, enum pt_watch_type *ret_class)
+{
+    switch (encoding) {
+    case DW_ATE_boolean:
+        *ret_class = PT_WATCH_BOOL;
+        return size <= 8;
+    case DW_ATE_float:
+        *ret_class = PT_WATCH_FLOAT;
+        return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);
+    case DW_ATE_signed:
+    case DW_ATE_signed_char:
+        *ret_class = PT_WATCH_INT;
+        return size <= 16;
+    case DW_ATE_unsigned:
+    case DW_ATE_unsigned_char:
+    case DW_ATE_UTF:
+    case DW_ATE_address:
+        *ret_class = PT_WATCH_UINT;
+        return size <= 16;
+    default:
+        return false;
+    }
+}
