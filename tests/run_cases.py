@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -137,6 +138,8 @@ def main():
     if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
+    # A shell's background job ignores SIGINT, and so would the programs that are tested: a package may be built by one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     portent, wanted = str(Path(sys.argv[1]).resolve()), sys.argv[2:]
     passed = failed = 0
     for path in sorted(CASES.glob("*.case")):

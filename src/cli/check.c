@@ -196,7 +196,8 @@ static void too_many_traces(const struct pt_parsed *parsed)
 static bool set_options(struct check *check, const struct pt_parsed *parsed)
 {
     if (parsed->operand_count == 0) {
-        pt_diag_usage("check", "a trace is missing");
+        pt_diag_usage("check",
+                      "a trace is missing: portent check -s FILE.prop TRACE; 'portent run -o TRACE' records one");
         return false;
     }
     if (parsed->operand_count > 1) {

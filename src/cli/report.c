@@ -5,17 +5,20 @@
  * streams through, a result and the report are held in memory.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/common/analyse.h"
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/made.h"
 #include "cli/common/sources.h"
+#include "cli/common/spool.h"
 #include "cli/common/whatis.h"
 #include "report/format.h"
 #include "trace/source.h"
@@ -50,6 +53,7 @@ static const struct pt_report_format *const formats[OPT_OUTPUT] = {
 struct request {
     const char *input, *output;
     const char *const *inputs; /* several results are put together */
+    const char *const *named;  /* as the command line has them */
     uint32_t input_count;
     const char *color;
     const struct pt_report_format *format;
@@ -115,21 +119,21 @@ static enum pt_status not_made(const struct request *request, const char *from, 
                     request->format->name, from);
     if (request->format->from_result)
         pt_err_hint(err, "'portent check --json %s' makes a result; of a trace there are --timeline and --perfetto",
-                    request->input);
+                    request->named[0]);
     else
         pt_err_hint(err, "it is drawn from a trace: 'portent run -o FILE.trace' and 'portent watch -o' record one");
     return PT_EUSAGE;
 }
 
 /* A result, and when its file was written: not all say when they were made. */
-static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
+static enum pt_status load(const char *path, const char *named, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
     struct stat about;
     char text[PT_MADE_TIME];
     enum pt_status status = pt_file_result(path, ret_loaded, err);
     if (status == PT_OK && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
         pt_made_time(about.st_mtime, text);
-        (*ret_loaded)->file = path;
+        (*ret_loaded)->file = named;
         (*ret_loaded)->written = pt_arena_strndup(&(*ret_loaded)->arena, text, strlen(text));
     }
     return status;
@@ -139,9 +143,9 @@ static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, stru
 static enum pt_status load_all(const struct request *request, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
     struct pt_loaded *all = NULL, *more;
-    enum pt_status status = load(request->inputs[0], &all, err);
+    enum pt_status status = load(request->inputs[0], request->named[0], &all, err);
     for (uint32_t i = 1; i < request->input_count && status == PT_OK; i++) {
-        status = load(request->inputs[i], &more, err);
+        status = load(request->inputs[i], request->named[i], &more, err);
         if (status != PT_OK)
             break;
         pt_loaded_merge(all, more);
@@ -250,15 +254,45 @@ static enum pt_status make(const struct request *request, const struct pt_report
     struct stat about;
     if (strcmp(request->input, "-") == 0 && request->format->from_trace)
         return from_trace(request, context, buf, err);
-    if (stat(request->input, &about) == 0 && S_ISFIFO(about.st_mode))
-        return pt_err_at(
-            err, PT_EUSAGE, request->input, 0, 0,
-            "a pipe is read but once, and what is in it has to be looked at first: give a file, or a trace "
-            "on standard input as '-'");
+    if (stat(request->input, &about) == 0 && S_ISDIR(about.st_mode))
+        return pt_err_at(err, PT_EUSAGE, request->input, 0, 0,
+                         "this is a folder: a report is made from a result or a trace");
     bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
     if (pt_file_is_json(request->input) || (request->format->from_result && unreadable))
         return from_result(request, context, buf, err);
     return from_trace(request, context, buf, err);
+}
+
+/* Pipes among the inputs become files; the others stay. Messages are to speak of what the user has named. */
+static enum pt_status spool(struct request *request, char ***ret_copies, struct pt_err *err)
+{
+    const char **inputs = pt_xcalloc(request->input_count, sizeof *inputs);
+    char **copies = pt_xcalloc(request->input_count, sizeof *copies);
+    enum pt_status status = PT_OK;
+    for (uint32_t i = 0; i < request->input_count; i++) {
+        bool stdin_result = strcmp(request->inputs[i], "-") == 0 && request->format->from_result;
+        inputs[i] = request->inputs[i];
+        if (status != PT_OK || (!stdin_result && !pt_spool_is_pipe(inputs[i])))
+            continue;
+        status = pt_spool(inputs[i], &copies[i], err);
+        inputs[i] = status == PT_OK ? copies[i] : inputs[i];
+    }
+    request->named = request->inputs;
+    request->inputs = inputs;
+    request->input = inputs[0];
+    *ret_copies = copies;
+    return status;
+}
+
+static void unspool(const struct request *request, char **copies, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < request->input_count; i++) {
+        if (copies[i] && err && strcmp(err->file, copies[i]) == 0)
+            snprintf(err->file, sizeof err->file, "%s", request->named[i]);
+        free(copies[i]);
+    }
+    free(copies);
+    free((void *)request->inputs);
 }
 
 static bool goes_to_file(const struct request *request)
@@ -271,7 +305,7 @@ static enum pt_status make_report(const struct request *request, struct pt_buf *
     const char *color = goes_to_file(request) && strcmp(request->color, "auto") == 0 ? "never" : request->color;
     struct pt_source_files *files = pt_source_files_new(request->roots);
     char *folder = getcwd(NULL, 0);
-    struct pt_report_context context = {.name = request->input,
+    struct pt_report_context context = {.name = request->named[0],
                                         .folder = folder,
                                         .lines = pt_source_files_lend(files),
                                         .style = pt_analyse_style(STDOUT_FILENO, color),
@@ -292,9 +326,14 @@ static int run(const struct pt_parsed *parsed)
     pt_buf_init(&buf);
     bool ok = true;
     request.roots = pt_source_roots_new();
+    char **copies;
     enum pt_status status = add_roots(&request, parsed, &err);
-    if (status == PT_OK)
-        status = make_report(&request, &buf, &err);
+    if (status == PT_OK) {
+        status = spool(&request, &copies, &err);
+        if (status == PT_OK)
+            status = make_report(&request, &buf, &err);
+        unspool(&request, copies, status == PT_OK ? NULL : &err);
+    }
     if (status == PT_OK && goes_to_file(&request))
         status = pt_file_write(request.output, &buf, &err);
     else if (status == PT_OK)

@@ -120,6 +120,13 @@ struct pt_pinned {
     uint64_t most_reads; /* ... so many */
 };
 
+/* A result that a finding was in before several were put together. */
+struct pt_origin {
+    const char *file;           /* its name; NULL: not known */
+    const char *const *program; /* the command that was observed, then NULL; NULL: not known */
+    const struct pt_origin *next;
+};
+
 struct pt_finding {
     struct pt_arena arena;
     const char *property; /* of a built-in check: its name */
@@ -245,7 +252,8 @@ struct pt_finding {
         bool met;                /* all threads of it stood right before their events at one time, ... */
         uint64_t met_address[2]; /* ... which, if they are two, were of this memory; 0: not so */
     } confirmation;
-    uint32_t times; /* how many results it stands for, where several were put together; else 0 or 1 */
+    uint32_t times;                  /* how many results it stands for, where several were put together; else 0 or 1 */
+    const struct pt_origin *origins; /* and which these are; NULL: the one it stands in */
 };
 
 /* Whether people have decided about it before; whatever they said of others of the same property. */

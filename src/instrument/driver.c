@@ -379,9 +379,14 @@ static enum pt_status refuse_sanitizers(const struct pt_plan *plan, struct pt_er
 {
     for (size_t i = 0; i < plan->count; i++) {
         const char *name = pt_job_sanitizer(&plan->jobs[i]);
-        if (name)
-            return pt_err_set(err, PT_EINPUT,
-                              "-fsanitize=%s: this sanitizer does not work together with Portent's runtime", name);
+        if (!name)
+            continue;
+        (void)pt_err_set(err, PT_EINPUT, "-fsanitize=%s: this sanitizer does not work together with Portent's runtime",
+                         name);
+        pt_err_hint(err, strcmp(name, "thread") == 0
+                             ? "leave it out: 'portent run -- ./program' looks for data races itself"
+                             : "leave it out of this build");
+        return PT_EINPUT;
     }
     return PT_OK;
 }

@@ -187,8 +187,10 @@ static const char *headline_word(const struct pt_finding *finding)
 
 void pt_check_what(const struct pt_finding *finding, struct pt_buf *buf)
 {
-    pt_buf_printf(buf, "%s%s %s%s", pt_check_title(finding), headline_word(finding), finding->object,
+    char *about = pt_words_about(finding);
+    pt_buf_printf(buf, "%s%s %s%s", pt_check_title(finding), headline_word(finding), about,
                   finding->how == PT_HOW_PREDICTED ? ", in another order of these events" : "");
+    free(about);
 }
 
 /* "Data race on x, in another order of these events (seen 3 times)." How often is not known while the program runs. */

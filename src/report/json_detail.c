@@ -188,6 +188,25 @@ static void put_confirmation(struct pt_json *json, const struct pt_confirmation 
     pt_json_close(json, ']');
 }
 
+static void put_origins(struct pt_json *json, const struct pt_origin *origins)
+{
+    enum { MOST = 100 };
+    pt_json_open(json, "origins", '[');
+    for (uint32_t i = 0; origins && i < MOST; i++, origins = origins->next) {
+        pt_json_open(json, NULL, '{');
+        if (origins->file)
+            pt_json_string(json, "file", origins->file);
+        if (origins->program) {
+            pt_json_open(json, "program", '[');
+            for (const char *const *word = origins->program; *word; word++)
+                pt_json_string(json, NULL, *word);
+            pt_json_close(json, ']');
+        }
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding)
 {
     if (finding->suppressed)
@@ -196,6 +215,8 @@ void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding)
         pt_json_bool(json, "known", true);
     if (finding->times > 1)
         pt_json_uint(json, "times", finding->times);
+    if (finding->origins)
+        put_origins(json, finding->origins);
     if (finding->confirm != PT_CONFIRM_UNTRIED)
         pt_json_bool(json, "confirmed", finding->confirm == PT_CONFIRM_YES);
     if (finding->confirm == PT_CONFIRM_NO && finding->not_reproduced)

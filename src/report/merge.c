@@ -112,9 +112,32 @@ static const char *const *merge_roots(struct pt_arena *arena, const char *const 
     return both;
 }
 
+/* Where its findings come from, before they stand among others. Those of a merged result know it. */
+static void set_origins(struct pt_loaded *loaded)
+{
+    struct pt_origin *own = pt_arena_alloc(&loaded->arena, sizeof *own);
+    *own = (struct pt_origin){.file = loaded->file, .program = loaded->result.program};
+    for (uint32_t i = 0; i < loaded->result.count; i++)
+        if (!loaded->result.findings[i]->origins && (own->file || own->program))
+            loaded->result.findings[i]->origins = own;
+}
+
+/* Both lists, the first one's first. */
+static const struct pt_origin *join_origins(struct pt_arena *arena, const struct pt_origin *a,
+                                            const struct pt_origin *b)
+{
+    if (!a)
+        return b;
+    struct pt_origin *copy = pt_arena_alloc(arena, sizeof *copy);
+    *copy = (struct pt_origin){a->file, a->program, join_origins(arena, a->next, b)};
+    return copy;
+}
+
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
 {
     struct pt_result *a = &into->result, *b = &from->result;
+    set_origins(into);
+    set_origins(from);
     a->findings = pt_xrealloc(a->findings, ((size_t)a->count + b->count + 1) * sizeof *a->findings);
     for (uint32_t i = 0; i < b->count; i++) {
         struct pt_finding *finding = b->findings[i], *same = find(a, finding);
@@ -122,6 +145,7 @@ void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
             same->times = (same->times ? same->times : 1) + (finding->times ? finding->times : 1);
             same->suppressed = finding->suppressed ? same->suppressed : NULL; /* it counts if it does anywhere */
             same->known &= finding->known;
+            same->origins = join_origins(&into->arena, same->origins, finding->origins);
             pt_finding_free(finding);
         } else {
             a->findings[a->count++] = finding;

@@ -123,6 +123,34 @@ void rd_confirmation(struct reading *r, const struct pt_json_node *own, struct p
     rd_seen(r, own, finding);
 }
 
+/* A list of texts at the top, ended by NULL; NULL where there is none. */
+static const char *const *read_words(struct reading *r, const struct pt_json_node *root, const char *key)
+{
+    const struct pt_json_node *list = rd_array(r, root, "the result", key);
+    size_t size = pt_json_count(list);
+    if (!list)
+        return NULL;
+    char where[40];
+    snprintf(where, sizeof where, "a member of \"%s\"", key);
+    const char **words = pt_arena_alloc(r->arena, (size + 1) * sizeof *words);
+    for (size_t i = 0; i < size; i++)
+        words[i] = rd_text(r, pt_json_at(list, i), where);
+    return words;
+}
+
+static const struct pt_origin *read_origins(struct reading *r, const struct pt_json_node *own)
+{
+    const struct pt_json_node *list = rd_array(r, own, "a property", "origins");
+    const struct pt_origin *first = NULL;
+    for (size_t i = pt_json_count(list); i-- > 0 && !r->failed;) {
+        struct pt_origin *origin = pt_arena_alloc(r->arena, sizeof *origin);
+        *origin = (struct pt_origin){rd_string_or(r, pt_json_at(list, i), "an origin", "file", NULL),
+                                     read_words(r, pt_json_at(list, i), "program"), first};
+        first = origin;
+    }
+    return first;
+}
+
 /* `own`: where people's decisions stand. */
 static void read_violation(struct reading *r, const struct pt_json_node *object, const struct pt_json_node *own,
                            struct pt_finding *finding)
@@ -133,6 +161,7 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, own, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
+    finding->origins = read_origins(r, own);
     rd_confirmation(r, own, finding);
     if (finding->builtin)
         rd_check(r, own, finding);
@@ -284,21 +313,6 @@ static struct pt_finding *read_finding(struct reading *r, const struct pt_json_n
         finding->seconds = 0;
     }
     return finding;
-}
-
-/* A list of texts at the top, ended by NULL; NULL where there is none. */
-static const char *const *read_words(struct reading *r, const struct pt_json_node *root, const char *key)
-{
-    const struct pt_json_node *list = rd_array(r, root, "the result", key);
-    size_t size = pt_json_count(list);
-    if (!list)
-        return NULL;
-    char where[40];
-    snprintf(where, sizeof where, "a member of \"%s\"", key);
-    const char **words = pt_arena_alloc(r->arena, (size + 1) * sizeof *words);
-    for (size_t i = 0; i < size; i++)
-        words[i] = rd_text(r, pt_json_at(list, i), where);
-    return words;
 }
 
 static const struct pt_made *read_made(struct reading *r, const struct pt_json_node *root)

@@ -22,8 +22,10 @@ static void put_check_words(const struct pt_finding *finding, struct pt_buf *buf
     const char *title = pt_check_title(finding);
     char first = (char)toupper((unsigned char)title[0]);
     pt_buf_add(buf, &first, 1);
-    pt_buf_printf(buf, "%s on %s%s", title + 1, finding->object,
+    char *about = pt_words_about(finding);
+    pt_buf_printf(buf, "%s on %s%s", title + 1, about,
                   finding->how == PT_HOW_PREDICTED ? ", in another order of the same events" : "");
+    free(about);
     if (finding->count)
         pt_buf_printf(buf, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));
     for (uint32_t i = 0; i < finding->side_count; i++) {

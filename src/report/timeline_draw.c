@@ -125,6 +125,8 @@ static uint32_t next_box(const struct drawing *d, const struct pt_tl_mark *m)
 static void put_access_label(struct drawing *d, const struct pt_tl_mark *m, uint32_t y)
 {
     struct pt_buf label;
+    if (strncmp(pt_name(d->t->names, PT_SPACE_VAR, m->object), "0x", 2) == 0)
+        return; /* an address says nothing, and takes the room of names */
     pt_buf_init(&label);
     pt_buf_printf(&label, "%s%s%s", pt_name(d->t->names, PT_SPACE_VAR, m->object), m->value[0] ? "=" : "", m->value);
     uint32_t width = PT_TL_CHAR * pt_tl_columns(label.text), half = width / 2;

@@ -240,7 +240,9 @@ static void put_places(const struct pt_finding *finding, struct pt_buf *line)
     enum { MOST = 4 };
     uint32_t count = finding->side_count, shown = count < MOST ? count : MOST;
     bool race = pt_check_is_of(finding, "race");
-    pt_buf_printf(line, " on %s", finding->object);
+    char *about = pt_words_about(finding);
+    pt_buf_printf(line, " on %s", about);
+    free(about);
     for (uint32_t i = 0; i < shown; i++)
         pt_buf_printf(line, "%s%s",
                       i == 0           ? " at "

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/check.h"
 #include "trace/writer.h"
 
 enum { MAX_VALUES = 12 };
@@ -80,6 +81,23 @@ static void put_values(struct pt_buf *buf, const struct pt_binding *bindings, ui
     }
     if (count > MAX_VALUES)
         pt_buf_printf(buf, ", and %" PRIu32 " more", count - MAX_VALUES);
+}
+
+/* The locks of a deadlock are known by what they are (accounts[1].lock), its id by how the source calls them
+ * (to->lock).
+ */
+char *pt_words_about(const struct pt_finding *finding)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    bool locks = false;
+    for (uint32_t i = 0; i < finding->side_count && pt_check_is_of(finding, "deadlock"); i++)
+        locks |= !strstr(finding->object, finding->sides[i].step.object);
+    for (uint32_t i = 0; locks && i < finding->side_count; i++)
+        pt_buf_printf(&buf, "%s%s", i ? ", " : "", finding->sides[i].step.object);
+    if (!locks)
+        pt_buf_puts(&buf, finding->object);
+    return pt_buf_take(&buf);
 }
 
 char *pt_words_values(const struct pt_binding *bindings, uint32_t count)

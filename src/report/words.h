@@ -14,6 +14,8 @@ const char *pt_words_verdict(enum pt_verdict verdict);
 const char *pt_words_plural(uint64_t count);
 /* "w(w)=27 by T2 (water.c:20)" */
 char *pt_words_step(const struct pt_step *step);
+/* What a built-in check's finding is about, as its sides call it. The caller frees it. */
+char *pt_words_about(const struct pt_finding *finding);
 /* "w = 20, v = 40" */
 char *pt_words_values(const struct pt_binding *bindings, uint32_t count);
 /* The same for the state a run starts in, naming the values the trace does not give. */

@@ -31,50 +31,6 @@ struct follow {
     uint32_t dimension_count, indexed;
 };
 
-bool pt_dwarf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
-{
-    Dwarf_Attribute attr;
-    return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, ret_type);
-}
-
-bool pt_dwarf_number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number)
-{
-    Dwarf_Attribute attr;
-    Dwarf_Word word;
-    if (!dwarf_attr_integrate(die, attribute, &attr) || dwarf_formudata(&attr, &word) != 0)
-        return false;
-    *ret_number = word;
-    return true;
-}
-
-bool pt_dwarf_strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
-{
-    for (unsigned step = 0; step < PT_TYPE_DEPTH; step++) {
-        Dwarf_Attribute attr;
-        bool declared = false;
-        switch (dwarf_tag(type)) {
-        case DW_TAG_typedef:
-        case DW_TAG_const_type:
-        case DW_TAG_volatile_type:
-        case DW_TAG_restrict_type:
-        case DW_TAG_atomic_type:
-        case DW_TAG_immutable_type:
-            if (!pt_dwarf_type_of(type, type))
-                return false;
-            break;
-        case DW_TAG_structure_type:
-        case DW_TAG_class_type:
-        case DW_TAG_union_type:
-            if (dwarf_attr(type, DW_AT_declaration, &attr) && dwarf_formflag(&attr, &declared) == 0 && declared)
-                return pt_dwarf_definition(index, type, type);
-            return true;
-        default:
-            return true;
-        }
-    }
-    return false;
-}
-
 static void read_dimensions(struct follow *f)
 {
     Dwarf_Die child;
@@ -95,42 +51,6 @@ static void set_type(struct follow *f, Dwarf_Die *holder)
 {
     f->has_type = pt_dwarf_type_of(holder, &f->type) && pt_dwarf_strip(f->index, &f->type);
     read_dimensions(f);
-}
-
-bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset)
-{
-    Dwarf_Attribute attr;
-    Dwarf_Word word;
-    Dwarf_Op *ops;
-    size_t count;
-    *ret_offset = 0;
-    if (!dwarf_attr_integrate(member, DW_AT_data_member_location, &attr))
-        return true; /* a union's, or a bit-field with DW_AT_data_bit_offset */
-    if (dwarf_formudata(&attr, &word) == 0)
-        *ret_offset = word;
-    else if (dwarf_getlocation(&attr, &ops, &count) == 0 && count == 1 && ops[0].atom == DW_OP_plus_uconst)
-        *ret_offset = ops[0].number;
-    else
-        return false;
-    return true;
-}
-
-bool pt_dwarf_is_data_member(Dwarf_Die *die)
-{
-    Dwarf_Attribute attr;
-    bool flag = false;
-    if (dwarf_tag(die) == DW_TAG_inheritance)
-        return true;
-    if (dwarf_tag(die) != DW_TAG_member)
-        return false;
-    /* Static members have no place in the class. */
-    return !(dwarf_attr(die, DW_AT_external, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag);
-}
-
-bool pt_dwarf_is_class(Dwarf_Die *type)
-{
-    int tag = dwarf_tag(type);
-    return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
 /* Steps from a class into one of its members. */
@@ -224,8 +144,25 @@ static const char *separator(const char *rest)
     return rest[0] == '-' && rest[1] == '>' ? "->" : ".";
 }
 
+/* A base class that is declared and nowhere described, as clang leaves those whose constructors it does not compile;
+ * NULL: none. */
+static const char *unknown_base(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    Dwarf_Die child, base;
+    if (!pt_dwarf_is_class(type) || dwarf_child(type, &child) != 0)
+        return NULL;
+    do {
+        if (dwarf_tag(&child) != DW_TAG_inheritance || !pt_dwarf_type_of(&child, &base))
+            continue;
+        Dwarf_Die found = base;
+        if (!pt_dwarf_strip(index, &found))
+            return dwarf_diename(&base);
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return NULL;
+}
+
 /* An error that lists the members of what was reached, whose name is the first `len` bytes of the whole. */
-static enum pt_status members_error(const struct follow *f, size_t len, const char *what)
+static enum pt_status members_error(struct follow *f, size_t len, const char *what)
 {
     struct name_list list = {.count = 0};
     struct pt_buf prefix;
@@ -237,6 +174,12 @@ static enum pt_status members_error(const struct follow *f, size_t len, const ch
     visit_members(f->index, &type, &prefix, list_name, &list, 0);
     enum pt_status status = pt_err_set(f->err, PT_EINPUT, "'%s' %s%s%s", f->name, what, list.count ? ": " : "",
                                        list.count ? list.buf.text : "");
+    const char *base = unknown_base(f->index, &f->type);
+    if (base)
+        pt_err_hint(f->err,
+                    "the debug information has only the name of the base class %s: compile with "
+                    "-fstandalone-debug",
+                    base);
     pt_buf_release(&list.buf);
     pt_buf_release(&prefix);
     return status;
@@ -253,13 +196,30 @@ static bool element_type(struct follow *f, Dwarf_Die *ret_type, uint64_t *ret_si
     return true;
 }
 
+/* std::array is the array inside it. */
+static void enter_array(struct follow *f)
+{
+    static const char *const inside[] = {"_M_elems", "__elems_"}; /* of libstdc++, of libc++ */
+    const char *name = f->has_type && pt_dwarf_is_class(&f->type) ? dwarf_diename(&f->type) : NULL;
+    bool entered = !name || strncmp(name, "array<", 6) != 0;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside && !entered; i++)
+        entered = enter_named(f, inside[i], strlen(inside[i]), 0);
+}
+
 /* One [index]. */
 static enum pt_status take_index(struct follow *f, uint64_t index)
 {
     Dwarf_Die element;
     uint64_t size;
-    if (f->indexed == f->dimension_count || !element_type(f, &element, &size))
-        return pt_err_set(f->err, PT_EINPUT, "'%s' indexes something that is no array and no pointer", f->name);
+    if (f->indexed == f->dimension_count)
+        enter_array(f);
+    if (f->indexed == f->dimension_count || !element_type(f, &element, &size)) {
+        const char *class = f->has_type && pt_dwarf_is_class(&f->type) ? dwarf_diename(&f->type) : NULL;
+        (void)pt_err_set(f->err, PT_EINPUT, "'%s' indexes something that is no array and no pointer", f->name);
+        if (class && strncmp(class, "vector<", 7) == 0)
+            pt_err_hint(f->err, "elements of a std::vector come and go; its size() can be named");
+        return PT_EINPUT;
+    }
     uint64_t limit = f->dimensions[f->indexed];
     if (limit && index >= limit)
         return pt_err_set(f->err, PT_EINPUT, "'%s' has the index %" PRIu64 ", but there are %" PRIu64 " elements",
@@ -443,63 +403,6 @@ static bool enter_single(struct follow *f)
     return found && enter(f, &member);
 }
 
-bool pt_dwarf_is_atomic(Dwarf_Die *type)
-{
-    const char *name = dwarf_diename(type);
-    return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
-}
-
-static bool is_character(Dwarf_Die *type)
-{
-    uint64_t encoding, size;
-    return dwarf_tag(type) == DW_TAG_base_type && pt_dwarf_number_of(type, DW_AT_encoding, &encoding) &&
-           pt_dwarf_number_of(type, DW_AT_byte_size, &size) && size == 1 &&
-           (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
-}
-
-/* Compilers mostly give the underlying type; else an enumeration with a negative member is signed. */
-static bool enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type)
-{
-    Dwarf_Die under, child;
-    uint64_t encoding;
-    if (pt_dwarf_type_of(type, &under) && pt_dwarf_strip(index, &under) &&
-        pt_dwarf_number_of(&under, DW_AT_encoding, &encoding))
-        return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    if (dwarf_child(type, &child) != 0)
-        return false;
-    do {
-        Dwarf_Attribute attr;
-        Dwarf_Sword value;
-        if (dwarf_attr(&child, DW_AT_const_value, &attr) && dwarf_formsdata(&attr, &value) == 0 && value < 0)
-            return true;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return false;
-}
-
-static bool base_class(uint64_t encoding, uint64_t size, enum pt_watch_type *ret_class)
-{
-    switch (encoding) {
-    case DW_ATE_boolean:
-        *ret_class = PT_WATCH_BOOL;
-        return size <= 8;
-    case DW_ATE_float:
-        *ret_class = PT_WATCH_FLOAT;
-        return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);
-    case DW_ATE_signed:
-    case DW_ATE_signed_char:
-        *ret_class = PT_WATCH_INT;
-        return size <= 16;
-    case DW_ATE_unsigned:
-    case DW_ATE_unsigned_char:
-    case DW_ATE_UTF:
-    case DW_ATE_address:
-        *ret_class = PT_WATCH_UINT;
-        return size <= 16;
-    default:
-        return false;
-    }
-}
-
 static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
 {
     uint64_t encoding;
@@ -508,9 +411,10 @@ static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
         return false;
     switch (dwarf_tag(&f->type)) {
     case DW_TAG_base_type:
-        return pt_dwarf_number_of(&f->type, DW_AT_encoding, &encoding) && base_class(encoding, size, ret_class);
+        return pt_dwarf_number_of(&f->type, DW_AT_encoding, &encoding) &&
+               pt_dwarf_base_class(encoding, size, ret_class);
     case DW_TAG_enumeration_type:
-        *ret_class = enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
+        *ret_class = pt_dwarf_enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
         return size <= 8;
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
@@ -529,7 +433,7 @@ static enum pt_status finish_array(struct follow *f, struct pt_variable *ret_var
 {
     Dwarf_Die element;
     uint64_t size, count = f->dimensions[f->dimension_count - 1];
-    if (!element_type(f, &element, &size) || !is_character(&element) || f->dimension_count - f->indexed != 1)
+    if (!element_type(f, &element, &size) || !pt_dwarf_is_character(&element) || f->dimension_count - f->indexed != 1)
         return pt_err_set(f->err, PT_EINPUT, "'%s' is an array; name an element of it, such as '%s[0]'", f->name,
                           f->name);
     if (count < 1 || count > MAX_SIZE)

@@ -2,6 +2,7 @@
 #ifndef PT_TRACE_DWARF_TYPE_H
 #define PT_TRACE_DWARF_TYPE_H
 
+#include "core/channel.h"
 #include "trace/dwarf_index.h"
 
 enum { PT_TYPE_DEPTH = 64 };
@@ -15,5 +16,9 @@ bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);
 bool pt_dwarf_is_data_member(Dwarf_Die *die);
 bool pt_dwarf_is_class(Dwarf_Die *type);  /* a union too */
 bool pt_dwarf_is_atomic(Dwarf_Die *type); /* std::atomic<T>, std::atomic_flag */
+bool pt_dwarf_is_character(Dwarf_Die *type);
+bool pt_dwarf_enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type);
+/* How a base type of this encoding and size is watched. False: not at all. */
+bool pt_dwarf_base_class(uint64_t encoding, uint64_t size, enum pt_watch_type *ret_class);
 
 #endif

@@ -15,6 +15,7 @@ import time
 import traceback
 
 from chromium import Chromium, find
+from layout import TEXTS, WINDOWS, overlaps
 from picture_view import TESTS as PICTURE_TESTS
 from site_view import TESTS as SITE_TESTS
 from watch_view import TESTS as WATCH_TESTS
@@ -209,7 +210,58 @@ def other_kinds(portent, folder, browser):
     assert browser.complaints() == []
 
 
-TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
+def put_together(portent, folder, browser):
+    """Several results on one page: each finding says of which program it is, is confirmed with that program, and a long list leaves its finding in sight."""
+    folder = pathlib.Path(folder)
+    source = """#include <pthread.h>
+DEFINITIONS
+int last_NAME;
+static void *work(void *p)
+{
+INCREMENTS
+    return p;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(b, 0);
+    last_NAME = 1;
+    return pthread_join(a, 0);
+}
+"""
+    for name, count in (("many", 25), ("few", 1)):
+        lines = {"DEFINITIONS": "int NAME_%d;\n", "INCREMENTS": "    NAME_%d++;\n", "NAME": name}
+        text = source
+        for word, line in lines.items():
+            text = text.replace(word, "".join(line % i for i in range(count)) if "%" in line else line)
+        (folder / f"{name}.c").write_text(text)
+        (folder / f"{name}.prop").write_text(f"property never_{name}: always (last_{name} == 0 || {name}_0 >= 2);\nproperty races: race_free(*);\n")
+        subprocess.run([portent, "cc", "-O0", f"{name}.c", "-o", name], cwd=folder, check=True)
+        subprocess.run([portent, "run", "-q", "-s", f"{name}.prop", "-r", f"{name}.json", "--", f"./{name}"], cwd=folder, check=False, capture_output=True)
+    subprocess.run([portent, "report", "--html", "many.json", "few.json", "-o", "both.html"], cwd=folder, check=True)
+    for width, dark in WINDOWS:
+        browser.size(width, 900, dark)
+        browser.open(folder / "both.html")
+        assert texts(browser, "header p")[1] == "2 results of ./many, ./few", texts(browser, "header p")
+        rows = browser.value("[...document.querySelectorAll('.list button')].map(e => [e.querySelector('.name').textContent, e.querySelector('.where').textContent, e.querySelector('.what').getClientRects().length])")
+        assert all(where == ("./few" if "few" in name else "./many") and shown for name, where, shown in rows), rows
+        heading, height = browser.value("[document.querySelector('h1').getBoundingClientRect().top, innerHeight]")
+        assert heading < height, f"the finding begins at {heading} of {height}"
+        for name in ("few", "many"):
+            browser.value(f"[...document.querySelectorAll('.list button')].find(b => b.textContent.includes('{name}_0')).click()")
+            assert f"./{name}" in texts(browser, ".head .facts dd"), texts(browser, ".head .facts dd")
+            predicted = browser.value(f"(b => b && (b.click(), true))([...document.querySelectorAll('.list button')].find(b => b.textContent.includes('never_{name}')))")
+            if predicted:
+                assert f"portent confirm {name}.json -- ./{name}" in texts(browser, ".act code"), texts(browser, ".act code")
+        boxes = browser.value(TEXTS.replace("ROOT", "document.body"))
+        assert overlaps(boxes) == [], overlaps(boxes)
+        assert browser.value("document.querySelector('.brand').getClientRects()[0].height") < 30
+        assert browser.complaints() == []
+
+
+TESTS = [put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
 
 
 def main():

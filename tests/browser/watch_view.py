@@ -214,8 +214,8 @@ def view_keeps_the_past(portent, folder, browser):
         browser.value("new Promise(done => setTimeout(done, 200))")
         painted = browser.value("""[10, 300].map(second => { const at = timeline.canvas.getContext('2d').getImageData(timeline.x(second * 1e9) * devicePixelRatio, (54 + 30 + 2) * devicePixelRatio, 1, 1).data; return at[3]; })""")
         assert painted[0] > 0 and painted[1] == 0, painted  # thick where it ran, thin where it waited
-        marked = browser.value("timeline.hits.filter(h => h.text.includes('violated by')).map(h => [h.text, h.time / 1e9])")
-        assert len(marked) == 1 and "alternate violated by event(write) by busy (old.c:7): always" in marked[0][0] and abs(marked[0][1] - 4) < 0.01, marked
+        marked = browser.value("timeline.hits.filter(h => h.text.includes('violated at')).map(h => [h.text, h.time / 1e9])")
+        assert len(marked) == 1 and "alternate violated at event(write) by busy (old.c:7): always" in marked[0][0] and abs(marked[0][1] - 4) < 0.01, marked
         if os.environ.get("PICTURES"):
             browser.screenshot(os.path.join(os.environ["PICTURES"], "watch-past.png"))
         assert "blocked: lock a_lock_with_a_long_name" in texts(browser, "#names span"), texts(browser, "#names span")

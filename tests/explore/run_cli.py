@@ -134,6 +134,8 @@ def test_property_replay(bench):
 def test_property_report(bench):
     result = bench.folder / "valve.json"
     bench.run("explore", "-q", "-s", HERE / "cli" / "valve.prop", "-r", result, "--", bench.program("valve"), status=1)
+    made = json.loads(result.read_text())["made"]
+    expect("explore -q -s" in made["command"] and made["host"] and made["version"], made)
     text = bench.run("report", result).stdout
     expect("property 'valve' is violated by pump" in text and "was not violated in" in text, text)
     html = bench.run("report", "--html", result).stdout

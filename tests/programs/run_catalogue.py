@@ -79,7 +79,7 @@ def compile_objects(compiler_of, jobs, folder, pool):
             os.remove(object_of(folder, program, level))
     parts = [([*command, "-c", *paths[i:i + 16]], os.path.join(folder, level))
              for (command, level), paths in calls.items() for i in range(0, len(paths), 16)]
-    list(pool.map(lambda part: run(*part[0], cwd=part[1]), parts))
+    list(pool.map(lambda part: run(*part[0], cwd=part[1], timeout=3600), parts))
 
 
 def compile_one(compiler, program, level, target, turns):

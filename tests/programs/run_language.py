@@ -156,6 +156,50 @@ def cpp_names():
     refused("var b = hidden.size(); property p: b < 3;", "the size() of 'hidden' is not known")
 
 
+ARRAYS = r"""#include <array>
+#include <mutex>
+#include <thread>
+#include <vector>
+struct Base { virtual ~Base() {} int secret = 1; };
+struct Derived : Base { int extra = 0; } object;
+struct Cell { short id; std::array<long, 3> w; };
+struct Grid { std::array<Cell, 4> cells; std::array<std::array<int, 2>, 2> square; std::vector<int> numbers; } *grid = new Grid();
+std::mutex m;
+static void work()
+{
+    for (int i = 0; i < 5; i++) {
+        std::lock_guard<std::mutex> g(m);
+        grid->cells[2].w[1]++, grid->square[1][0]++, object.secret++, object.extra++;
+    }
+}
+int main()
+{
+    std::thread a(work), b(work);
+    a.join();
+    b.join();
+}
+"""
+
+
+@tests.test
+def arrays_of_the_library():
+    """std::array by its indices; a wrong path is shown in its `var` statement; a base class that the debug information only names is named."""
+    build(ARRAYS, "-O1", "-fstandalone-debug", cpp=True)
+    both("var w = grid->cells[2].w[1]; var s = grid->square[1][0]; var t = sum(grid->square[0..1][0]); var b = object.secret;"
+         "property w10: always w <= 10; property w9: always w <= 9; property s10: always s <= 10; property s9: always s <= 9;"
+         "property t9: always t <= 9; property b11: always b <= 11; property b10: always b <= 10;",
+         {"w10": "holds", "w9": "violated", "s10": "holds", "s9": "violated", "t9": "violated", "b11": "holds", "b10": "violated"},
+         "--window", "2", "--lookahead", "2")
+    refused("var w = grid->cells[4].id;\nproperty p: always w > 3;", "p.prop:1:9", "has the index 4, but there are 4 elements")
+    refused("var t = max(grid->square[1..2][0]);\nproperty p: always t > 3;", "p.prop:1:9", "has the index 2, but there are 2 elements")
+    done = run(PORTENT, "run", "-s", "p.prop", "--", "./program")
+    same("no hint about debug information that is there", "hint" in done.stderr, False)
+    refused("var v = grid->numbers[0];\nproperty p: always v > 3;", "no array and no pointer", "its size() can be named")
+    build(ARRAYS, "-O1", cpp=True)
+    refused("var b = object.secret;\nproperty p: always b < 3;", "p.prop:1:9: error: 'object.secret' is not there; the members are: object.extra",
+            "only the name of the base class Base: compile with -fstandalone-debug")
+
+
 
 STRINGS = r"""#include <iostream>
 #include <mutex>

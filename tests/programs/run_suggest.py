@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Properties that nobody has to invent: run_suggest.py PORTENT
 
-Ten small programs keep a discipline each: `portent suggest` proposes it within its first five lines, and `portent run -s` takes the file as it
+Small programs keep a discipline each: `portent suggest` proposes it within its first five lines, and `portent run -s` takes the file as it
 is. On examples of the project that pass and have a bug, a proposed property leads to it, predicted. The last line is
 `suggest: N passed, M failed`.
 """
@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 import suite
 from suite import Failure, contains, run, same, write
@@ -144,6 +145,91 @@ static void *worker(void *a)
     return a;
 }
 """ + TWO, r"property (\w+): always \(!moving -> left \+ right == 100\);", "holds"),
+    # A lock of the program's own. The order of accesses keeps it (in another run both may look before either announces itself).
+    "one_at_a_time": (HEAD + r"""
+static _Atomic int busy;
+static int entries;
+static __attribute__((noinline)) void enter(void) { while (busy) usleep(1000); busy = 1; }
+static __attribute__((noinline)) void leave(void) { busy = 0; }
+static void *worker(void *a)
+{
+    usleep(a ? 20000 : 0);
+    for (int i = 0; i < 3; i++) { enter(); entries++; usleep(5000); leave(); usleep(35000); }
+    return a;
+}
+""" + TWO, r"use (\w+) = paired\(begin = return\(enter\), end = call\(leave\)\); // no two threads between them", "holds"),
+    # What was set up before the threads, element by element, crowds nothing out; nor do addresses.
+    "pool": (HEAD + r"""
+static struct conn { int id, queries; } conns[4], *slots[4];
+static int in_use;
+static __attribute__((noinline)) struct conn *pool_get(void)
+{
+    pthread_mutex_lock(&m);
+    struct conn *c = slots[in_use++];
+    pthread_mutex_unlock(&m);
+    return c;
+}
+static __attribute__((noinline)) void pool_put(struct conn *c)
+{
+    pthread_mutex_lock(&m);
+    slots[--in_use] = c;
+    pthread_mutex_unlock(&m);
+}
+static void *worker(void *a)
+{
+    for (int i = 0; i < 6; i++) { struct conn *c = pool_get(); c->queries += c->id; pool_put(c); }
+    return a;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (int i = 0; i < 4; i++) { conns[i].id = i + 1; slots[i] = &conns[i]; }
+    for (long i = 0; i < 3; i++) pthread_create(&t[i], 0, worker, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    return 0;
+}
+""", r"use (\w+) = in_range\(value = in_use, low = 0, high = [1-3]\);", None),
+    "not_after_close": (HEAD + r"""
+static int used, is_open;
+static __attribute__((noinline)) void log_open(void) { pthread_mutex_lock(&m); used = 0; is_open = 1; pthread_mutex_unlock(&m); }
+static __attribute__((noinline)) void log_write(int n) { pthread_mutex_lock(&m); used += n; pthread_mutex_unlock(&m); }
+static __attribute__((noinline)) void log_close(void) { pthread_mutex_lock(&m); used = 0; pthread_mutex_unlock(&m); }
+static void *worker(void *a) { for (int i = 0; i < 5; i++) log_write(i); return a; }
+int main(void)
+{
+    pthread_t t;
+    log_open();
+    pthread_create(&t, 0, worker, 0);
+    usleep(200000);
+    log_close();
+    pthread_join(t, 0);
+    return 0;
+}
+""", r"use (\w+) = no_use_after_close\(open = return\(log_open\), close = call\(log_close\), use = call\(log_write\)\); "
+     r"// both use used, all \d+ calls of log_write came before", "violated"),
+    # Each block has its own lock; one place reads without it.
+    "heap": (HEAD + r"""
+#include <stdlib.h>
+struct account { pthread_mutex_t lock; long balance; } *accounts[3];
+static void *worker(void *a)
+{
+    for (int i = 0; i < 9; i++) {
+        struct account *one = accounts[i % 3];
+        pthread_mutex_lock(&one->lock); one->balance++; pthread_mutex_unlock(&one->lock);
+    }
+    usleep(a ? 0 : 50000);
+    return a ? 0 : (void *)(long)(accounts[1]->balance < 0); // here
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 3; i++) { accounts[i] = calloc(1, sizeof *accounts[i]); pthread_mutex_init(&accounts[i]->lock, 0); }
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, worker, (void *)i);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    return 0;
+}
+""", r"property (\w+): race_free\(\*\); // \+40 of what program\.c:20 allocates: the lock at \+0 of the same block is held at \d+ of \d+ accesses, "
+     r"not at program\.c:15", None),
 }
 
 
@@ -184,6 +270,35 @@ def planted(name):
 
 for each in PLANTED:
     tests.test(planted(each))
+
+
+@tests.test
+def in_cxx():
+    """A container is one thing, by its own name, and none of its parts is proposed; the file is taken as it is."""
+    write("program.cpp", r"""
+#include <mutex>
+#include <thread>
+#include <vector>
+namespace store { struct Cache { std::mutex mu; std::vector<int> entries; int hits = 0; } cache; }
+static void work() { for (int i = 0; i < 8; i++) { std::lock_guard<std::mutex> g(store::cache.mu); store::cache.entries.push_back(i); store::cache.hits++; } }
+int main() { std::thread a(work), b(work); a.join(); b.join(); }
+""")
+    same("compiling", run(PORTENT, "c++", "-O1", "-pthread", "-o", "program", "program.cpp").returncode, 0)
+    lines = suggest("./program")
+    contains("\n".join(lines), "race_free(store::cache.entries); // store::cache.mu is held at all", "race_free(store::cache.hits)")
+    same("parts of the library", [line for line in lines if "_M_" in line], [])
+    verdicts("./program")
+
+
+@tests.test
+def nothing_that_says_nothing():
+    """Of what the main thread has set up before the others, by address or by element: no flag, no order, no range."""
+    write("program.c", PLANTED["pool"][0])
+    same("compiling", run(PORTENT, "cc", "-O1", "-o", "program", "program.c").returncode, 0)
+    lines = suggest("./program")
+    same("flags", [line for line in lines if "was set" in line], [])
+    same("addresses", [line for line in lines if re.search(r"\d{14}", line)], [])
+    same("properties of values", len([line for line in lines if "conns" in line and "race_free" not in line]) <= 1, True)
 
 
 def example(name, wanted):
@@ -250,7 +365,9 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     PORTENT = os.path.abspath(sys.argv[1])
-    return tests.run(sys.argv[2:], suite.in_folder)
+    with tempfile.TemporaryDirectory() as folder:
+        suite.keep_pace(folder)  # the programs' runs are those that their pauses intend
+        return tests.run(sys.argv[2:], suite.in_folder)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ def contains(text, *parts):
             raise Failure(f"{part!r} is not in:\n{text}")
 
 
-def run(*command, options=None, cwd=None, timeout=300):
-    """Runs it with these PORTENT_OPTIONS, or none, whatever the caller of the suite has set."""
+def run(*command, options=None, cwd=None, timeout=900):
+    """Runs it with these PORTENT_OPTIONS, or none, whatever the caller of the suite has set. The limit is for what never ends: on a machine that
+    others keep busy a command may get a twentieth of a core."""
     environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
     if options is not None:
         environment["PORTENT_OPTIONS"] = options

@@ -395,6 +395,9 @@ def live_view(portent, folder):
         os.unlink(program.address[5:])
         legend = next(lines for lines in frames(screen) if "q quits" in lines[-1])[-1].rstrip()
         assert len(legend) <= width and legend.endswith(last), legend
+        # of a place the end stays: its line
+        places = {line.rstrip() for lines in frames(screen) for line in lines if "event(read)" in line}
+        assert places and all(len(line) <= width and line.endswith(":33") for line in places), places
     # not on a terminal: as without --live
     assert "violated (dead)" in Watch(portent, folder, ALTERNATE)(defect(Stream()), "--live", expect=1).stdout
 
@@ -466,7 +469,8 @@ def browser_view(portent, folder):
         stream = Stream(program="buf<fer>", time=0).event(1 * MS, "producer", "event", "<script>", loc="a.c:1")
         connection.sendall(stream.take())
         go_on.wait(10 * PATIENCE)
-        connection.sendall(stream.event(2 * MS, "producer", "event", "write").event(3 * MS, "producer", "event", "write").bye(4 * MS).take())
+        # a minute later by the program's clock: the view's own goes on meanwhile, and an event of its past would count as of now
+        connection.sendall(stream.event(60002 * MS, "producer", "event", "write").event(60003 * MS, "producer", "event", "write").bye(60004 * MS).take())
 
     with Program(folder, serve) as program:
         process = subprocess.Popen(watch.command(program.address, "--http", "127.0.0.1:0"), stdout=subprocess.PIPE,
@@ -502,7 +506,7 @@ def browser_view(portent, folder):
         go_on.set()
         rest = response.read().decode()
         last = json.loads(rest.rpartition("event: end\ndata: ")[2])
-        assert last["ended"] and last["properties"][0]["word"] == "dead" and last["properties"][0]["time"] == 3 * MS, last
+        assert last["ended"] and last["properties"][0]["word"] == "dead" and last["properties"][0]["time"] == 60003 * MS, last
         connection.close()
         out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and "violated (dead)" in out

@@ -107,8 +107,10 @@ static enum pt_status load_properties(struct pt_analyse *a, const char *path, st
 {
     uint32_t before = a->props->count;
     enum pt_status status = pt_file_properties(a->props, path, err);
-    if (status == PT_OK && a->props->count == before)
+    if (status == PT_OK && a->props->count == before) {
         status = pt_err_at(err, PT_EINPUT, path, 0, 0, "there is no property in this file");
+        pt_err_hint(err, "one is written: property NAME: FORMULA;");
+    }
     return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/made.h"
 #include "cli/explore/recorded.h"
 #include "cli/explore/tell.h"
 #include "explore/schedule.h"
@@ -384,6 +385,7 @@ int pt_explorer_report(struct pt_explorer *e)
     struct pt_explored *explored = describe(e, &arena);
     struct pt_finding *finding = make_finding(e, explored);
     struct pt_result result = {.trace = "",
+                               .made = pt_made_now(),
                                .program = e->request->arguments,
                                .source_roots = folder ? source_roots : NULL,
                                .explored = explored,

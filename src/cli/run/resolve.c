@@ -13,7 +13,7 @@
 #include "base/suggest.h"
 #include "cli/common/diag.h"
 
-/* Puts the error where the property names the variable or event. */
+/* Puts the error where the property names the variable or event: a path that is wrong stands in its `var` statement. */
 static void place_error(struct pt_err *err, const struct pt_property *property, uint32_t var, uint32_t event)
 {
     if (!property)
@@ -28,6 +28,10 @@ static void place_error(struct pt_err *err, const struct pt_property *property, 
             line = atom->line;
             column = atom->column;
         }
+    }
+    if (var != PT_NONE && property->vars[var].line) {
+        line = property->vars[var].line;
+        column = property->vars[var].column;
     }
     snprintf(err->file, sizeof err->file, "%s", property->file);
     err->line = line;
@@ -112,7 +116,9 @@ static void hint_near(struct pt_debuginfo *info, const char *path, bool local, s
         pt_err_hint(err, "did you mean '%s'?", texts.best);
     else if (near.names.count && !pt_debuginfo_knows(info, path))
         hint_some(&near.names, err);
-    else if (!near.names.count)
+    else if (!near.names.count && !pt_debuginfo_is_instrumented(info))
+        pt_err_hint(err, "build it with 'portent cc' or 'portent c++'");
+    else if (!near.names.count && !pt_debuginfo_knows(info, path))
         pt_err_hint(err, "'portent cc' adds -g by itself: -g0 or -s took it away again, or 'strip' did");
     pt_strtab_release(&near.names);
     pt_buf_release(&near.same);

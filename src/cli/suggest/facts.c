@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/suggest/names.h"
 #include "trace/source.h"
 
 void pt_suggest_facts_init(struct pt_suggest_facts *facts)
 {
     *facts = (struct pt_suggest_facts){0};
     pt_suggest_states_init(&facts->states);
+    pt_suggest_heap_init(&facts->heap);
     pt_names_init(&facts->names);
     pt_strtab_init(&facts->function_names);
 }
@@ -36,8 +38,25 @@ void pt_suggest_facts_release(struct pt_suggest_facts *f)
 {
     end_run(f);
     free(f->vars);
+    pt_suggest_heap_release(&f->heap);
     pt_strtab_release(&f->function_names);
     pt_names_release(&f->names);
+}
+
+/* Its first appearance in a run: addresses of heap blocks are other ones in the next, or the same by chance. */
+static void look_at_name(struct pt_suggest_facts *f, uint32_t id, struct pt_suggest_var *v)
+{
+    const char *name = pt_name(&f->names, PT_SPACE_VAR, id);
+    uint64_t offset = 0;
+    uint32_t block = pt_suggest_heap_block(&f->heap, name, &offset);
+    if (v->seen)
+        v->moved |= offset != v->offset || (block == PT_NONE) != (v->block == PT_NONE) ||
+                    (block != PT_NONE && f->heap.blocks[block].place != f->heap.blocks[v->block].place);
+    else
+        v->is_nameable = pt_suggest_is_nameable(name);
+    v->block = block;
+    v->offset = offset;
+    v->seen = f->runs + 1;
 }
 
 static struct pt_suggest_var *var_at(struct pt_suggest_facts *f, uint32_t id)
@@ -45,8 +64,10 @@ static struct pt_suggest_var *var_at(struct pt_suggest_facts *f, uint32_t id)
     size_t before = f->var_cap;
     PT_GROW(f->vars, f->var_cap, (size_t)id + 1);
     for (size_t i = before; i < f->var_cap; i++)
-        f->vars[i] =
-            (struct pt_suggest_var){.first_place = PT_NONE, .flags = UINT64_MAX, .setter = PT_NONE, .writer = PT_NONE};
+        f->vars[i] = (struct pt_suggest_var){
+            .block = PT_NONE, .first_place = PT_NONE, .flags = UINT64_MAX, .setter = PT_NONE, .writer = PT_NONE};
+    if (f->vars[id].seen != f->runs + 1)
+        look_at_name(f, id, &f->vars[id]);
     return &f->vars[id];
 }
 
@@ -66,23 +87,27 @@ static uint64_t bit(uint32_t number)
 
 /* --- variables --- */
 
-static void take_locks(struct pt_suggest_var *v, const struct pt_suggest_thread *t, uint32_t place)
+static void take_locks(struct pt_suggest_facts *f, struct pt_suggest_var *v, const struct pt_suggest_thread *t,
+                       uint32_t place)
 {
+    uint32_t held[PT_SUGGEST_HELD], count = t->held_count < PT_SUGGEST_HELD ? t->held_count : PT_SUGGEST_HELD;
+    for (uint32_t k = 0; k < count; k++)
+        held[k] = pt_suggest_heap_lock(&f->heap, &f->names, t->held[k], v->block);
     for (uint32_t i = 0; i < v->lock_count; i++) {
-        bool held = false;
-        for (uint32_t k = 0; k < t->held_count; k++)
-            held |= t->held[k] == v->locks[i].lock;
-        v->locks[i].held += held;
-        if (!held && v->locks[i].missing == PT_NONE)
+        bool found = false;
+        for (uint32_t k = 0; k < count; k++)
+            found |= held[k] == v->locks[i].word;
+        v->locks[i].held += found;
+        if (!found && v->locks[i].missing == PT_NONE)
             v->locks[i].missing = place;
     }
-    for (uint32_t k = 0; k < t->held_count; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         uint32_t i = 0;
-        while (i < v->lock_count && v->locks[i].lock != t->held[k])
+        while (i < v->lock_count && v->locks[i].word != held[k])
             i++;
         if (i == v->lock_count && i < PT_SUGGEST_LOCKS)
             v->locks[v->lock_count++] =
-                (struct pt_suggest_lock){t->held[k], 1, v->accesses > 1 ? v->first_place : PT_NONE};
+                (struct pt_suggest_lock){held[k], 1, v->accesses > 1 ? v->first_place : PT_NONE};
     }
 }
 
@@ -108,6 +133,8 @@ static void take_value(struct pt_suggest_facts *f, uint32_t id, const struct pt_
         v->is_odd = true;
         return;
     }
+    /* Where Linux puts programs, heaps, libraries and stacks. */
+    v->is_odd |= value.i >= INT64_C(0x500000000000) && value.i < INT64_C(0x800000000000);
     bool first = event->op == PT_OP_INIT;
     if (first || !v->has_values) {
         v->start = v->last = value.i;
@@ -116,10 +143,12 @@ static void take_value(struct pt_suggest_facts *f, uint32_t id, const struct pt_
     }
     v->has_values = true;
     if (first) {
-        pt_suggest_states_initial(&f->states, id, value.i);
+        if (v->is_nameable)
+            pt_suggest_states_initial(&f->states, id, value.i);
         return;
     }
-    pt_suggest_states_write(&f->states, id, value.i);
+    if (v->is_nameable)
+        pt_suggest_states_write(&f->states, id, value.i);
     v->changes += value.i != v->last;
     v->run_changes += value.i != v->last;
     v->falls |= value.i < v->last;
@@ -163,10 +192,11 @@ static void take_access(struct pt_suggest_facts *f, const struct pt_event *event
         *(writes ? &v->writers : &v->readers) |= bit(event->thread);
         if (v->first_place == PT_NONE)
             v->first_place = event->loc;
-        take_locks(v, t, event->loc);
+        take_locks(f, v, t, event->loc);
     }
     take_use(f, t, event);
-    if (!writes && v->flag && event->value.kind == PT_VALUE_INT && event->value.i != 0)
+    bool is_number = event->value.kind == PT_VALUE_INT || event->value.kind == PT_VALUE_BOOL;
+    if (!writes && v->flag && is_number && event->value.i != 0)
         t->known |= bit(v->flag - 1);
     if (!writes && v->writer != PT_NONE && v->writer != event->thread) {
         v->flags &= t->known;
@@ -188,7 +218,8 @@ static uint32_t function_of(struct pt_suggest_facts *f, const char *name, size_t
     if (id != PT_NONE || before == PT_SUGGEST_FUNCTIONS)
         return id;
     id = pt_strtab_intern(&f->function_names, name, len);
-    f->functions[id] = (struct pt_suggest_function){.name = id, .parent = PT_NONE, .after = UINT64_MAX};
+    f->functions[id] =
+        (struct pt_suggest_function){.name = id, .parent = PT_NONE, .after = UINT64_MAX, .owner = PT_NONE};
     f->function_count = f->function_names.count;
     return id;
 }
@@ -229,6 +260,12 @@ static void take_call(struct pt_suggest_facts *f, const struct pt_event *event, 
         own->after &= over;
         own->runs++;
     }
+    for (uint32_t i = 0; i < f->function_count; i++)
+        own->behind |= f->functions[i].first_call && i != number ? bit(i) : 0;
+    for (uint32_t i = 0; i < f->function_count; i++)
+        if (f->functions[i].owner == event->thread)
+            f->functions[i].pending &= ~bit(number);
+    own->crowded |= f->living > 1;
     own->calls++;
     own->threads |= bit(event->thread);
     take_turn(f, t, number);
@@ -245,8 +282,15 @@ static void take_return(struct pt_suggest_facts *f, const struct pt_event *event
         at--;
     if (at > 0)
         t->depth = at - 1;
-    if (!f->functions[number].first_return)
-        f->functions[number].first_return = f->now;
+    struct pt_suggest_function *own = &f->functions[number];
+    if (!own->first_return)
+        own->first_return = f->now;
+    if (own->owner != PT_NONE && own->owner != event->thread) {
+        own->overlaps |= own->pending;
+        own->handed++;
+    }
+    own->owner = event->thread;
+    own->pending = UINT64_MAX;
 }
 
 static void take_event(struct pt_suggest_facts *f, const struct pt_event *event)
@@ -295,11 +339,10 @@ static void take(struct pt_suggest_facts *f, const struct pt_event *event)
     f->living += !t->lives;
     t->lives = true;
     if (event->op == PT_OP_FORK) {
-        uint64_t known = t->known;
+        /* What it learns by being started is true in every order. */
         struct pt_suggest_thread *child = thread_at(f, event->object);
         f->living += !child->lives;
         child->lives = true;
-        child->known |= known;
     } else if (event->op == PT_OP_JOIN) {
         struct pt_suggest_thread *child = thread_at(f, event->object);
         f->living -= child->lives;
@@ -309,6 +352,8 @@ static void take(struct pt_suggest_facts *f, const struct pt_event *event)
         take_event(f, event);
     } else if (pt_op_locks(event->op) || pt_op_unlocks(event->op)) {
         take_lock(f, event);
+    } else if (event->op == PT_OP_ALLOC) {
+        pt_suggest_heap_alloc(&f->heap, &f->names, event);
     } else if (pt_op_accesses(event->op) && pt_op_space(event->op) == PT_SPACE_VAR) {
         take_access(f, event);
     }
@@ -321,8 +366,10 @@ static void finish_run(struct pt_suggest_facts *f)
     for (size_t i = 0; i < f->thread_cap; i++)
         for (uint32_t k = 0; k < f->function_count; k++)
             f->functions[k].unpaired |= f->threads[i].begun[k] ? f->threads[i].open[k] : 0;
-    for (uint32_t k = 0; k < f->function_count; k++)
-        f->functions[k].first_call = f->functions[k].first_return = 0;
+    for (uint32_t k = 0; k < f->function_count; k++) {
+        f->functions[k].first_call = f->functions[k].first_return = f->functions[k].pending = 0;
+        f->functions[k].owner = PT_NONE;
+    }
     for (size_t i = 0; i < f->var_cap; i++) {
         f->vars[i].no_flag |= f->vars[i].run_changes > 1;
         f->vars[i].run_changes = 0;
@@ -340,6 +387,7 @@ enum pt_status pt_suggest_facts_add(struct pt_suggest_facts *f, const char *reco
         return status;
     enum pt_read read;
     pt_suggest_states_run(&f->states);
+    pt_suggest_heap_run(&f->heap);
     while ((read = pt_source_next(source, &event, err)) == PT_READ_EVENT)
         take(f, &event);
     pt_source_free(source);

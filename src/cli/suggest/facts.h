@@ -6,19 +6,31 @@
 #define PT_CLI_SUGGEST_FACTS_H
 
 #include "base/table.h"
+#include "cli/suggest/heap.h"
 #include "cli/suggest/states.h"
 #include "trace/event.h"
 
-enum { PT_SUGGEST_LOCKS = 8, PT_SUGGEST_FUNCTIONS = 64, PT_SUGGEST_USED = 16, PT_SUGGEST_DEPTH = 64 };
+enum {
+    PT_SUGGEST_LOCKS = 8,
+    PT_SUGGEST_FUNCTIONS = 64,
+    PT_SUGGEST_USED = 16,
+    PT_SUGGEST_DEPTH = 64,
+    PT_SUGGEST_HELD = 16
+};
 
 /* A lock that was held at accesses of a variable. */
 struct pt_suggest_lock {
-    uint32_t lock;
+    uint32_t word; /* id in the heap's words */
     uint64_t held;
     uint32_t missing; /* place of the first access without it, PT_NONE: there was none since it was first held */
 };
 
 struct pt_suggest_var {
+    bool is_nameable; /* by properties */
+    bool moved;       /* it lies somewhere else in another run */
+    uint32_t seen;    /* 1 + the last run that it was seen in */
+    uint32_t block;   /* of that run, that it lies in, PT_NONE: none */
+    uint64_t offset;  /* there */
     /* While there were several threads: */
     uint64_t accesses, writes;
     uint64_t readers, writers; /* threads, by their numbers modulo 64 */
@@ -27,7 +39,7 @@ struct pt_suggest_var {
     uint32_t lock_count;
     bool is_atomic;
     /* Of all writes: */
-    bool has_values, is_odd; /* integers; something else came */
+    bool has_values, is_odd; /* integers; something else came, or what looks like an address */
     int64_t low, high, last, start;
     uint64_t changes, returns; /* writes that change it; that bring it back to its lowest value */
     uint32_t run_changes;      /* of the present run */
@@ -48,14 +60,21 @@ struct pt_suggest_function {
     uint64_t calls, runs;
     uint64_t threads; /* that call it, modulo 64 */
     uint64_t first_call, first_return;
+    bool crowded;                                             /* called while there were several threads */
     uint32_t parent;                                          /* that it was first called from, PT_NONE: none */
     bool mixed;                                               /* called from others too */
     bool starts;                                              /* a thread begins with it */
     uint32_t reads[PT_SUGGEST_USED], writes[PT_SUGGEST_USED]; /* variables */
     uint32_t read_count, write_count;
     uint64_t after;    /* functions whose only call had returned before the first of this, in every run */
+    uint64_t behind;   /* functions that had been called before some call of this */
     uint64_t unpaired; /* functions that do not end what this begins, in turn, in each thread */
     uint64_t pairs[PT_SUGGEST_FUNCTIONS];
+    /* What it begins another ends, and no other thread begins it before that: */
+    uint32_t owner;    /* the thread that returned from it last, PT_NONE: none */
+    uint64_t pending;  /* functions that the owner has not called since */
+    uint64_t overlaps; /* functions that were pending when another thread returned from it */
+    uint64_t handed;   /* times that the owner became another one */
 };
 
 struct pt_suggest_thread {
@@ -83,6 +102,7 @@ struct pt_suggest_facts {
     uint32_t flag_count;
     uint32_t flag_vars[64];
     struct pt_suggest_states states;
+    struct pt_suggest_heap heap;
     uint64_t now; /* events of the present run */
     uint32_t runs, most_threads;
 };

@@ -35,6 +35,7 @@ static void look_at_two(struct pt_suggest_states *s, uint32_t x, uint32_t y, boo
     struct pt_suggest_two *two = &s->two[x][y];
     int64_t sum;
     bool equal = s->values[x] == s->values[y];
+    bool away = s->values[x] != s->starts[x] || s->values[y] != s->starts[y];
     if (__builtin_add_overflow(s->values[x], s->values[y], &sum))
         sum = 0;
     if (first)
@@ -46,6 +47,7 @@ static void look_at_two(struct pt_suggest_states *s, uint32_t x, uint32_t y, boo
             if (s->known[z] && (s->values[z] != 0) == set) {
                 two->unequal[set] |= (uint16_t)(!equal << z);
                 two->odd[set] |= (uint16_t)((sum != two->sum) << z);
+                two->away[set] |= (uint16_t)(away << z);
             }
 }
 
@@ -83,6 +85,8 @@ void pt_suggest_states_initial(struct pt_suggest_states *s, uint32_t var, int64_
     uint32_t slot = slot_of(s, var);
     if (slot == PT_STATES_VARS)
         return;
+    if (!s->known[slot])
+        s->starts[slot] = value;
     s->values[slot] = value;
     s->known[slot] = true;
 }

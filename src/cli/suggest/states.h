@@ -15,13 +15,14 @@ enum { PT_STATES_VARS = 12, PT_STATES_EVENTS = 64 };
 struct pt_suggest_states {
     uint32_t vars[PT_STATES_VARS]; /* ids */
     uint32_t var_count;
-    int64_t values[PT_STATES_VARS];
+    int64_t values[PT_STATES_VARS], starts[PT_STATES_VARS];
     bool known[PT_STATES_VARS];
     uint64_t seen[PT_STATES_VARS][2]; /* states in which it is 0, is not */
     struct pt_suggest_two {
         bool differ, moves;          /* somewhere: they are not equal; their sum is not the first one */
         int64_t sum;                 /* the first one */
         uint16_t unequal[2], odd[2]; /* variables while which are 0, are not, they are unequal; their sum another one */
+        uint16_t away[2];            /* and while which one of them is not what it was in the beginning */
     } two[PT_STATES_VARS][PT_STATES_VARS];
     struct pt_suggest_above {
         int64_t top, least; /* the first one's highest value, and the second one's lowest while it is there */

@@ -236,6 +236,22 @@ static bool is_listed(const struct pt_scene_item *item)
     }
 }
 
+/* Of a place that is too long for the line the end stays: the file and the line. */
+static void put_place(struct pt_buf *text, const char *place, size_t columns)
+{
+    enum { LEAST = 6 };
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    pt_style_clean(&clean, place, strlen(place));
+    size_t used = pt_style_columns(text->text) + 2, wide = clean.text ? pt_style_columns(clean.text) : 0;
+    pt_buf_puts(text, "  ");
+    if (used + wide <= columns || used + LEAST > columns)
+        pt_buf_puts(text, clean.text ? clean.text : "");
+    else
+        pt_style_fit(text, clean.text, columns - used, PT_CUT_START);
+    pt_buf_release(&clean);
+}
+
 static void put_item(struct pt_picture *p, const struct pt_scene *s, const struct pt_scene_item *item)
 {
     bool note = item->op == PT_OP_COUNT || item->op == PT_OP_LOST;
@@ -246,7 +262,7 @@ static void put_item(struct pt_picture *p, const struct pt_scene *s, const struc
         pt_buf_printf(&text, "%-*s ", NAME_COLUMNS, pt_name(s->names, PT_SPACE_THREAD, item->thread));
     pt_scene_item_text(s, item, &text);
     if (!note && strcmp(pt_name(s->names, PT_SPACE_LOC, item->loc), "-") != 0)
-        pt_buf_printf(&text, "  %s", pt_name(s->names, PT_SPACE_LOC, item->loc));
+        put_place(&text, pt_name(s->names, PT_SPACE_LOC, item->loc), left);
     pt_picture_color(p, PT_COLOR_DIM);
     pt_buf_printf(p->buf, " %10.4f s ", item->time > s->origin ? (double)(item->time - s->origin) / 1e9 : 0.0);
     pt_picture_color(p, PT_COLOR_RESET);

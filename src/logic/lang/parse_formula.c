@@ -77,7 +77,9 @@ static enum pt_status unknown_word(struct pt_parser *p, const struct pt_token *t
 {
     enum pt_status s = pt_parser_fail(p, token, "unknown %s '%.*s'", what, token->len < 100 ? (int)token->len : 100,
                                       p->source.text + token->offset);
-    if (nearest)
+    if (token->len == 2 && memcmp(p->source.text + token->offset, "if", 2) == 0)
+        pt_err_hint(p->err, "if (a) b is written a -> b");
+    else if (nearest)
         pt_err_hint(p->err, "did you mean '%s'?", nearest);
     else
         pt_err_hint(p->err,
@@ -210,7 +212,7 @@ static const struct pt_varref *variable(struct pt_parser *p, const struct pt_tok
     struct pt_symbol *symbol = pt_scope_at(&p->values, name, strlen(name), &new);
     if (new) {
         struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
-        *var = (struct pt_varref){name, name, name};
+        *var = (struct pt_varref){name, name, name, 0, 0};
         *symbol = (struct pt_symbol){.kind = PT_SYMBOL_USED, .line = token->line, .var = var};
     }
     if (symbol->kind == PT_SYMBOL_LET)

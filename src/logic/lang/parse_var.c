@@ -209,7 +209,7 @@ static enum pt_status fold_element(struct fold *f, const char *path)
     const char *copy = pt_arena_strndup(f->p->arena, path, strlen(path));
     const char *target = target_of(f->p, f->file, copy);
     struct pt_varref *var = pt_arena_alloc(f->p->arena, sizeof *var);
-    *var = (struct pt_varref){target, target, copy};
+    *var = (struct pt_varref){target, target, copy, f->place->line, f->place->column};
     struct pt_ast *element = typed(f, PT_AST_VAR, PT_TYPE_ANY, NULL, NULL);
     element->var = var;
     if (f->how == FOLD_COUNT)
@@ -388,7 +388,8 @@ enum pt_status pt_parse_var(struct pt_parser *p)
     if (s != PT_OK)
         return s;
     struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);
-    *var = (struct pt_varref){pt_token_text(p, name), target_of(p, path.file, path.path), path.path};
+    *var = (struct pt_varref){pt_token_text(p, name), target_of(p, path.file, path.path), path.path, first->line,
+                              first->column};
     pt_parser_declare(p, &p->values, name, (struct pt_symbol){.kind = PT_SYMBOL_VAR, .var = var});
     return PT_OK;
 }

@@ -22,9 +22,10 @@ enum pt_kind {
 
 /* A program variable a property names. Without a declaration all three names are the same. */
 struct pt_varref {
-    const char *name;   /* as formulas call it */
-    const char *target; /* what it stands for: [file.c:]path, as written after `var NAME =` */
-    const char *path;   /* target without the file */
+    const char *name;      /* as formulas call it */
+    const char *target;    /* what it stands for: [file.c:]path, as written after `var NAME =` */
+    const char *path;      /* target without the file */
+    uint32_t line, column; /* of the path in its `var` statement; 0: it has none */
 };
 
 enum { PT_MAX_ATOMS = 64 };

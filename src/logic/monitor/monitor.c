@@ -155,7 +155,7 @@ struct pt_monitor *pt_monitor_of_module(const struct portent_monitor *module)
     for (uint32_t i = 0; i < m->var_count; i++) {
         const char *name = module->variables[i];
         m->joint_vars[m->joint_count++] = i;
-        m->module_vars[i] = (struct pt_varref){name, name, name};
+        m->module_vars[i] = (struct pt_varref){name, name, name, 0, 0};
     }
     return m;
 }

@@ -3,7 +3,7 @@ function sentence(property, model) {
   const how = property.how;
   if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
   if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
-  if (property.sides) return `${foundTitle(property)} on ${property.object}${how === "observed" ? "" : ", in another order of these events"}, ${property.count === 1 ? "seen once" : `seen ${property.count} times`}.`;
+  if (property.sides) return `${foundTitle(property)} on ${titleOf(property)}${how === "observed" ? "" : ", in another order of these events"}, ${property.count === 1 ? "seen once" : `seen ${property.count} times`}.`;
   if (property.first) return `In your run, thread ${property.first.thread} broke it.`;
   if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
   if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
@@ -59,7 +59,7 @@ function findingHead(property, model) {
     property.text && el("div", { class: "formula" }, property.text),
     el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null), fact("order", property.order && property.order !== "access" ? property.order : null),
       property.complete ? null : fact("note", property.kind === "mttl" ? property.message || "the rest of the run is missing" : "orders beyond the window were left out"), fact("local states", atWords(property)),
-      fact("time", property.time === undefined || property.time === null ? null : `${property.time} ns`), fact("id", property.id)));
+      fact("time", property.time === undefined || property.time === null ? null : `${property.time} ns`), fact("in", originWords(property).join(", ")), fact("id", property.id)));
 }
 
 function happened(model, run, step) {
@@ -173,15 +173,15 @@ function lockWords(at) {
 function sidesCard(property, sources) {
   const part = (title, ...body) => body.some(Boolean) ? [el("h3", null, title), ...body] : [];
   const facts = (at, locks) => el("dl", { class: "facts" }, fact("thread", at.thread), fact("place", at.loc === "-" ? null : at.loc), fact("event", at.event),
-    fact("size", at.size && at.op !== "alloc" ? plural(at.size, "byte") : null), fact("address", at.address), locks ? fact(property.kind === "deadlock" ? "holds" : "locks held", lockWords(at)) : null);
+    fact("value", at.op === "w" && at.value !== undefined && at.value !== null ? showValue(at.value) : null), fact("size", at.size && at.op !== "alloc" ? plural(at.size, "byte") : null), fact("address", at.address), locks ? fact(property.kind === "deadlock" ? "holds" : "locks held", lockWords(at)) : null);
   const side = (at, i) => el("section", { class: "card side" }, el("h2", null, sideTitle(property, at, i)),
-    el("p", { class: "happened mono" }, stepWords(at)), facts(at, true), excerpt(at.loc, sources),
+    facts(at, true), excerpt(at.loc, sources),
     part("Calls", callList(at.stack, at.stack_lost, sources)), part(`${at.thread} was created at`, callList(at.created, at.created_lost, sources)));
   const made = property.block;
   const order = property.kind === "race" ? [...property.sides.keys()].reverse() : [...property.sides.keys()];
   return el("div", null, el("div", { class: "sides" }, order.map((i) => side(property.sides[i], i))),
     made ? el("section", { class: "card" }, el("h2", null, `Heap block${made.value === undefined ? "" : ` of ${plural(made.value, "byte")}`}`),
-      el("p", { class: "happened mono" }, stepWords(made)), facts(made, false), part("Allocated at", callList(made.stack, made.stack_lost, sources))) : "");
+      facts(made, false), part("Allocated at", callList(made.stack, made.stack_lost, sources))) : "");
 }
 
 // Memory of the heap has another name in the next run: by the function that accesses it, or else the place.

@@ -51,12 +51,18 @@ function violations(property) {
   }));
 }
 
+// Where several results were put together: which of them it was in.
+const originWords = (property) => data.results.length > 1 ? [...new Set((property.origins || []).map((origin) => (origin.program || []).join(" ") || origin.file))].filter(Boolean) : [];
+
 function propertyEntry(property) {
+  const [origin] = property.origins || [];
+  const file = origin && origin.file || data.name, program = origin ? origin.program : data.result.program;
   return {
     name: property.verdict === "violated" ? titleOf(property) : property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
+    where: originWords(property).join(", "),
     what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? roomWords(property) : property.message || "",
     muted: property.suppressed || property.known,
-    open: property.verdict !== "violated" ? null : property.kind === "schedule" && property.stretches ? () => scheduleFinding(property, data.sources, data.result.program) : () => propertyFinding(property, data.sources, data.name, data.result.program),
+    open: property.verdict !== "violated" ? null : property.kind === "schedule" && property.stretches ? () => scheduleFinding(property, data.sources, program) : () => propertyFinding(property, data.sources, file, program),
   };
 }
 
@@ -69,7 +75,7 @@ const all = entries();
 const bad = all.filter((entry) => entry.verdict === "violated");
 document.getElementById("origin").textContent = !data.result ? data.origin
   : data.result.explore ? `${(data.result.program || []).join(" ")}: ${plural(data.result.explore.runs, "run")}, ${plural(data.result.explore.distinct, "schedule")}`
-  : data.results.length > 1 ? `${data.results.length} results, ${plural(data.result.events, "event")}`
+  : data.results.length > 1 ? `${data.results.length} results of ${[...new Set(data.results.map(({ trace, program }) => program.join(" ") || trace))].join(", ")}`
   : [(data.result.program || []).join(" ") || data.result.trace, data.result.events && `${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`].filter(Boolean).join(": ");
 document.title = bad.length ? `${bad[0].name}${bad.length > 1 ? ` and ${bad.length - 1} more` : ""} · Portent` : "Portent report";
 
@@ -85,7 +91,7 @@ function select(entry, buttons) {
 const buttons = [];
 function listItem(entry) {
   const inside = [el("span", { class: `chip ${entry.verdict}` }, entry.chip), el("span", { class: "name" }, entry.name),
-    entry.muted && el("span", { class: "chip" }, "suppressed"), el("span", { class: "what" }, cut(entry.what || "", 90))];
+    entry.muted && el("span", { class: "chip" }, "suppressed"), el("span", { class: "what" }, cut(entry.what || "", 90), entry.where && el("span", { class: "where" }, cut(entry.where, 60)))];
   if (!entry.open) return el("li", null, el("div", { class: "plain" }, inside));
   const button = el("button", { type: "button", onclick: () => select(entry, buttons) }, inside);
   buttons.push([button, entry]);
@@ -95,9 +101,9 @@ function listItem(entry) {
 // Where there are many, those that have the words one looks for.
 function findingList() {
   const MOST = 400, MANY = 20;
-  const list = el("ul", { class: "list" }), more = el("p", { class: "note" });
+  const list = el("ul", { class: all.length > MANY ? "list long" : "list" }), more = el("p", { class: "note" });
   function fillIn(words) {
-    const found = all.filter((entry) => words.every((word) => `${entry.name} ${entry.chip} ${entry.what || ""}`.toLowerCase().includes(word)));
+    const found = all.filter((entry) => words.every((word) => `${entry.name} ${entry.chip} ${entry.what || ""} ${entry.where || ""}`.toLowerCase().includes(word)));
     buttons.length = 0;
     list.replaceChildren(...found.slice(0, MOST).map(listItem));
     if (!found.length) list.append(el("li", null, el("div", { class: "plain found" }, "Nothing has these words.")));
@@ -115,7 +121,7 @@ function madeWords(what, made) {
 }
 function resultWords({ trace, program, made, file, written }) {
   const about = program.join(" ") || trace, what = ["Result", about ? [" of ", el("code", null, about)] : ""].flat();
-  return made || !written ? madeWords(what, made) : madeWords([...what, " in ", el("code", null, file), `, written ${written.replace("T", " ").replace("Z", " UTC")}`]);
+  return made || !written ? madeWords(what, made) : madeWords([...what, ...(about === file ? [] : [" in ", el("code", null, file)]), `, written ${written.replace("T", " ").replace("Z", " UTC")}`]);
 }
 document.getElementById("made").append(...data.results.slice(0, 200).filter(({ made, written }) => made || written || data.results.length > 1).map(resultWords), data.made ? madeWords("Page", data.made) : "");
 

@@ -32,6 +32,12 @@ function showHead() {
   $("lost").classList.toggle("some", lost > 0);
 }
 
+// Too late is what no event did: the last one before that says where the program was.
+function causeWords(property) {
+  if (property.word.startsWith("late")) return property.cause ? `as time passed; the last event before that: ${property.cause}` : "as time passed";
+  return property.cause ? `at ${property.cause}` : "as time passed";
+}
+
 function showProperties() {
   replace($("properties"), model.properties.map((property) => {
     const node = element("li", property.verdict);
@@ -39,7 +45,7 @@ function showProperties() {
     node.title = property.text;
     node.append(element("i", "light"), element("span", "name", property.name), element("span", "word", (property.verdict === "violated" ? `violated: ${property.word}` : property.word) + at));
     if (property.verdict === "violated")
-      node.append(element("code", "formula", property.text), element("span", "cause", property.cause ? `by ${property.cause}` : "as time passed"));
+      node.append(element("code", "formula", property.text), element("span", "cause", causeWords(property)));
     if (property.verdict === "holds" || property.verdict === "unknown") node.append(element("span", "states", property.states));
     return node;
   }));

@@ -99,7 +99,7 @@ class Timeline {
       c.fillRect(at, y, wide, 14);
       c.fillStyle = this.color("paper");
       c.fillText(words, at + 4, y + 11);
-      this.hits.push({ x0: at, x1: at + wide, y0: y, y1: y + 14, text: `${property.name} violated${property.cause ? ` by ${property.cause}` : ""}: ${property.text}`, time: property.time });
+      this.hits.push({ x0: at, x1: at + wide, y0: y, y1: y + 14, text: `${property.name} violated ${causeWords(property)}: ${property.text}`, time: property.time });
     }
   }
 
