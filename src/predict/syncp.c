@@ -17,7 +17,8 @@
  * group that needs alone do not decide; for others, such as those of a variable that one lock guards, constant time.
  * Memory: 16 bytes for each kept access, 64 for each group, 8 for each pair of groups of which one may ask. What all
  * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
- * forked; `late` says that there is such a thread.
+ * forked; `late` says that there is such a thread. So are the groups of threads that are settled (trf.h): where threads
+ * come and go, an access asks those of the ones that are there.
  */
 #include "predict/syncp.h"
 
@@ -66,6 +67,7 @@ void pt_syncp_end(struct pt_syncp *syncp)
     free(syncp->alone);
     free(syncp->set);
     free(syncp->both);
+    free(syncp->moved);
     pt_map64_release(&syncp->index);
     pt_strtab_release(&syncp->lock_sets);
 }
@@ -343,12 +345,10 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
 {
     uint64_t *tried = &g->asks->tried[h->slot], *set = s->set;
     uint64_t known = pt_vec_at(now->past, h->thread);
-    uint32_t threads = s->trf->thread_count;
-    memset(set, 0, threads * sizeof *set);
-    pt_trf_include(set, g->thread, now->number - 1, now->past);
+    pt_trf_begin_set(s->trf, set, g->thread, now->number - 1, now->past);
     for (uint32_t i = find_after(h, *tried > known ? *tried : known); i < h->count;) {
         const struct pt_syncp_access *then = &h->accesses[i];
-        pt_trf_include(set, h->thread, then->number - 1, then->past);
+        pt_trf_add(s->trf, set, h->thread, then->number - 1, then->past);
         if (!s->trf->plain && !pt_trf_close(s->trf, set))
             break;
         if (set[h->thread] < then->number) {
@@ -367,11 +367,72 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
     *tried = *tried > last ? *tried : last;
 }
 
+/* All accesses of a settled thread are in what every access to come needs: none races with it. */
+static void give_up(struct pt_syncp *s, struct pt_syncp_group *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        pt_vec_drop(s->trf->memory, g->accesses[i].past);
+    s->accesses -= g->count;
+    s->bytes -= g->room ? sizeof *g->accesses << g->room : 0;
+    free(g->accesses);
+    if (g->asks) {
+        s->bytes -= sizeof *g->asks + g->asks->cap * sizeof *g->asks->tried;
+        free(g->asks->tried);
+        free(g->asks);
+    }
+    g->accesses = NULL;
+    g->asks = NULL;
+    g->room = 0;
+    g->count = 0;
+    g->slot = PT_NONE;
+    s->pruned = true;
+}
+
+/* The slots that are left move up: s->moved has where to. */
+static void move_tried(const struct pt_syncp *s, struct pt_syncp_asks *asks)
+{
+    uint32_t kept = 0;
+    asks->open = 0;
+    for (uint32_t i = 0; i < asks->count; i++) {
+        if (s->moved[i] == PT_NONE)
+            continue;
+        asks->tried[kept] = asks->tried[i];
+        asks->open += asks->tried[kept++] != UINT64_MAX;
+    }
+    asks->count = kept;
+}
+
+static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
+{
+    uint32_t kept = 0;
+    var->settlings = s->trf->settlings;
+    PT_GROW(s->moved, s->moved_cap, var->count);
+    for (uint32_t i = 0; i < var->count; i++) {
+        struct pt_syncp_group *g = &s->groups[var->slots[i].group];
+        bool settled = s->trf->threads[g->thread].settled;
+        s->moved[i] = settled ? PT_NONE : kept;
+        if (settled) {
+            give_up(s, g);
+            continue;
+        }
+        g->slot = kept;
+        var->slots[kept++] = var->slots[i];
+    }
+    for (uint32_t i = 0; i < kept; i++) {
+        struct pt_syncp_asks *asks = s->groups[var->slots[i].group].asks;
+        if (asks)
+            move_tried(s, asks);
+    }
+    var->count = kept;
+}
+
 static void ask_all(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
 {
-    const struct pt_syncp_var *var = &s->vars[g->var];
+    struct pt_syncp_var *var = &s->vars[g->var];
     if (!var->asked || !var->kinds[g->kind].partner)
         return;
+    if (var->settlings != s->trf->settlings && var->count > SLOTS_SCANNED)
+        drop_settled(s, var);
     if (!g->asks || g->asks->count < var->count)
         make_tried(s, g, var);
     for (uint32_t i = 0; i < var->count && g->asks->open; i++) {

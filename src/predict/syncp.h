@@ -17,7 +17,7 @@ struct pt_syncp_group {
     uint8_t op;
     bool atomic;
     uint8_t room;    /* for so many accesses, as a power of two; 0: none */
-    uint32_t slot;   /* among its variable's */
+    uint32_t slot;   /* among its variable's; PT_NONE: its thread is settled */
     uint32_t kind;   /* likewise */
     uint32_t count;  /* of accesses */
     uint64_t region; /* of the latest access */
@@ -58,13 +58,15 @@ struct pt_syncp_var {
     size_t cap, kind_cap;
     uint64_t recent_region; /* of the latest access, in its thread; and its group, plus 1 */
     uint32_t recent_thread, recent;
-    uint32_t life; /* how often its memory was allocated */
-    uint32_t next; /* of its block, plus 1 */
+    uint32_t life;      /* how often its memory was allocated */
+    uint32_t next;      /* of its block, plus 1 */
+    uint32_t settlings; /* of threads, when slots of those that were settled were given up last */
     bool begun, shared;
     bool asked; /* some kind has a partner */
 };
 
-/* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next. */
+/* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next; of
+ * settled ones pt_trf_complete has to say it. */
 struct pt_syncp_race {
     const struct pt_syncp_group *first, *second;
     uint64_t first_number, second_number;
@@ -107,7 +109,8 @@ struct pt_syncp {
     } * blocks;
     size_t block_cap;
     uint64_t *set, *both; /* scratch */
-    size_t set_cap, both_cap;
+    uint32_t *moved;      /* likewise */
+    size_t set_cap, both_cap, moved_cap;
     size_t bytes;      /* of accesses, slots and what was asked */
     uint64_t accesses; /* that are kept */
     uint64_t prune_at;
