@@ -738,6 +738,55 @@ int main(void) {
 """
 
 
+# Two takes its locks the other way round; where it waits, only after it has read that one is done with them.
+AFTERWARDS = r"""
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, g = PTHREAD_MUTEX_INITIALIZER;
+static int done;
+static void set(int to) { pthread_mutex_lock(&g); done = to; pthread_mutex_unlock(&g); }
+static int get(void) { pthread_mutex_lock(&g); int now = done; pthread_mutex_unlock(&g); return now; }
+static void *one(void *argument) {
+    pthread_mutex_lock(&a); pthread_mutex_lock(&b); pthread_mutex_unlock(&b); pthread_mutex_unlock(&a);
+    set(1);
+    return argument;
+}
+static void *two(void *argument) {
+    while (WAITS && !get()) usleep(100);
+    pthread_mutex_lock(&b); pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_unlock(&b);
+    return argument;
+}
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, NULL, one, NULL);
+    if (!WAITS) usleep(50000);
+    pthread_create(&t, NULL, two, NULL);
+    pthread_join(s, NULL);
+    pthread_join(t, NULL);
+    return 0;
+}
+"""
+
+
+@test
+def deadlocks_that_data_rules_out():
+    """The program itself knows of locks alone, and says so; --order asks the recording, as check does."""
+    for waits in (0, 1):
+        build("afterwards", AFTERWARDS, f"-DWAITS={waits}")
+        done = run(PORTENT, "run", "--deadlocks", "--", "./afterwards")
+        same(f"run: {done.stderr}", done.returncode, 66)
+        contains(" ".join(done.stderr.split()), "what one thread has read of another may rule it out. 'portent run --order sync' looks at that")
+        alone = run("./afterwards", options="deadlocks=1")
+        contains(alone.stderr, "what one thread has read of another may rule it out")
+        same("status", run("./afterwards", options="record=a.rec").returncode, 0)
+        for order in ("sync", "values"):
+            checked = run(PORTENT, "check", "--deadlocks", "--order", order, "a.rec")
+            same(f"check {order}, waits {waits}: {checked.stdout}", checked.returncode, 0 if waits else 1)
+            done = run(PORTENT, "run", "--order", order, "--deadlocks", "--", "./afterwards")
+            same(f"run --order {order}, waits {waits}: {done.stderr}", done.returncode, 0 if waits else 66)
+            true("what a recording shows is a run", "may rule it out" not in done.stderr)
+
+
 @test
 def tries():
     """Nobody waits in a try, or waits for ever in a lock for a time: no deadlock is predicted there; but who has the lock by one stands in
