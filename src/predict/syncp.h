@@ -29,13 +29,15 @@ struct pt_syncp_group {
 };
 _Static_assert(sizeof(struct pt_syncp_group) == 64, "a cache line");
 
-/* How far a group has asked the others of its variable, by their slots. */
+/* Whom a group has still to ask of its variable, by their slots. */
 struct pt_syncp_asks {
-    uint64_t *tried; /* up to where its accesses do not race with the next ones of this one; UINT64_MAX: none does, or
-                        one was found */
+    struct pt_syncp_open {
+        uint64_t tried; /* up to where its accesses do not race with the next ones of this one */
+        uint32_t slot;
+    } * open; /* those with which no race was found, and one may be */
     size_t cap;
     uint32_t count;
-    uint32_t open; /* how many of them are less than that */
+    uint32_t met; /* of the variable's slots */
 };
 
 /* Accesses of a variable that may race with the same others. */
