@@ -336,7 +336,8 @@ struct pt_config {
     uint32_t function_count, functions; /* struct pt_function[function_count], 8-aligned */
     uint32_t suppressions;              /* the lines of all suppression files, a string; "": of the options' file */
     uint32_t library_count, libraries;  /* struct pt_library[library_count] */
-    uint32_t checks; /* 1 << enum pt_found_check (core/found.h), or-ed: what the program is to look for itself */
+    uint32_t checks; /* 1 << enum pt_found_check (core/found.h), or-ed: what the program is to look for itself; and
+                        PT_CHECKS_HAPPENING */
     uint32_t race_property_count, race_properties; /* struct pt_race_property[], at most PT_RACE_PROPERTIES */
     uint32_t race_place_count, race_places;        /* struct pt_race_place[], 8-aligned */
 };

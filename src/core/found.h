@@ -26,6 +26,8 @@
 #include "core/site.h"
 
 enum pt_found_check { PT_FOUND_RACE, PT_FOUND_DEADLOCK, PT_FOUND_LIFETIME, PT_FOUND_CHECKS };
+/* Of deadlocks only those that happen: whether one is possible is asked of the recording, which knows more. */
+#define PT_CHECKS_HAPPENING (UINT32_C(1) << 31)
 enum pt_found_how { PT_FOUND_OBSERVED, PT_FOUND_PREDICTED };
 enum { PT_FOUND_ATOMIC = 1 }; /* flags of a side */
 enum {
@@ -93,6 +95,9 @@ struct pt_found {
 
 /* What it is called, in the words of every report: "data race", "potential deadlock", "double free". */
 const char *pt_found_title(enum pt_found_check check, enum pt_found_how how, const char *note);
+/* Of a deadlock that the program predicts of itself. */
+#define PT_FOUND_BY_LOCKS                                                                                              \
+    "Only locks, and waits for threads, were looked at: what one thread has read of another may rule it out"
 
 /* Returns the bytes written, 0 if they did not fit at all. Where they do not fit, stacks are shortened: outer calls are
  * left out first. */

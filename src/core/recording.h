@@ -22,7 +22,8 @@
  * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
  * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
  * stamp. So the logs merged by stamps, and by thread where those are equal, are a run that the program has made, up to
- * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond.
+ * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond, but
+ * for reads and for writes of memory that is not static, which come after what their thread did before.
  *
  * A log is cut into *pieces*, each of which can be read without the ones before it (but for bit 7), and these into
  * chunks (`from`: where in its piece the chunk begins). An event is a tag, and what the tag says:

@@ -45,6 +45,7 @@ void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct 
                                   .set = pt_xcalloc((size_t)threads + 1, sizeof *new.set),
                                   .threads = threads};
     memcpy(new.set, race->set, threads * sizeof *new.set);
+    pt_trf_complete(&p->trf, new.set);
     PT_PUSH(p->found, p->count, p->cap, new);
 }
 
@@ -70,7 +71,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     struct races_predict *p = pt_xcalloc(1, sizeof *p);
     p->memory = pt_races_memory(&p->pool);
     pt_trf_begin(&p->trf, r->names, &p->memory);
-    p->trf.forgets = true;
+    p->trf.forgets = p->trf.settles = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
     pt_guarded_begin(&p->guarded);

@@ -156,7 +156,7 @@ void pt_races_reverse(struct races *r)
     struct reverse reverse = {.r = r};
     struct races_predict *c = &reverse.candidates;
     pt_trf_begin(&c->trf, r->names, &r->predict->memory);
-    c->trf.plain = true;
+    c->trf.plain = c->trf.settles = true;
     pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, &reverse);
     c->syncp.wanted = r->predict->candidates;
     pt_map64_init(&c->index);

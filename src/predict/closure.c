@@ -8,8 +8,8 @@
  * which are as many as locks are held there, and asks whether a younger one has begun.
  *
  * Guarantee: the least closed set, by rounds until nothing changes any more. Cost: for each round one bit of each
- * thread, a search in the sections of those that have one open, galloping from the latest, and for each open section
- * one in those of each thread that uses its lock; each further round ends at least one section.
+ * thread that is not settled, a search in the sections of those that have one open, galloping from the latest, and for
+ * each open section one in those of each thread that uses its lock; each further round ends at least one section.
  */
 #include "predict/trf.h"
 
@@ -60,6 +60,9 @@ bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto)
 /* Whether a section of the same lock, which may not overlap with this one, is younger and has begun in the set. */
 static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t thread, const struct pt_trf_section *s)
 {
+    const uint64_t *settled = trf->locks[s->lock].settled; /* those have begun in every set */
+    if (settled[0] > s->number || (!s->shared && settled[1] > s->number))
+        return true;
     for (uint32_t i = trf->locks[s->lock].uses; i != PT_NONE; i = trf->uses[i].next) {
         const struct pt_trf_use *use = &trf->uses[i];
         const struct pt_trf_thread *t = &trf->threads[use->thread];
@@ -97,7 +100,7 @@ static bool close_thread(const struct pt_trf *trf, uint64_t *set, uint32_t threa
             continue;
         if (!s->released)
             return false;
-        pt_trf_include(set, thread, s->released, s->past);
+        pt_trf_add(trf, set, thread, s->released, s->past);
         *changed = true;
     }
     return true;
@@ -109,8 +112,8 @@ bool pt_trf_close_more(const struct pt_trf *trf, uint64_t *set, bool *ret_more)
     *ret_more = false;
     while (changed && possible) {
         changed = false;
-        for (uint32_t i = 0; i < trf->thread_count && possible; i++)
-            possible = close_thread(trf, set, i, &changed);
+        for (uint32_t i = 0; i < trf->present_count && possible; i++)
+            possible = close_thread(trf, set, trf->present[i], &changed);
         *ret_more |= changed;
     }
     return possible;

@@ -1,9 +1,6 @@
 /*
  * Sync-preserving races in one pass. For each variable the accesses are kept in groups that a report does not tell
- * apart: one thread, one place, the same locks. Each access asks every other group of its variable whether one of its
- * accesses races with it: those that its thread needs anyway do not, and of the others the need of both is closed. An
- * access that is in its closure is out for this asking group for good, since what later accesses of it need contains
- * what this one needs; so are all before it. When a race is found the two groups are done with each other.
+ * apart: one thread, one place, the same locks. Each access asks the other groups of its variable (syncp_ask.c).
  *
  * Of accesses of one group between which the thread neither learned anything nor took or released a lock only the last
  * is kept: what they need differs in events of the thread itself that need nothing else, so whoever races with an
@@ -12,14 +9,13 @@
  * Two groups that have a lock in common, not both as readers, have no race: the sections would have to be open both.
  *
  * Guarantee: each pair of groups that has a sync-preserving race is found, once, at the first later access for which
- * there is one, and no other. Cost: for each access of a kind that may race with
- * another one comparison for each group of its variable, and a closure for each pair of a kept access and an asking
- * group that needs alone do not decide; for others, such as those of a variable that one lock guards, constant time.
- * Memory: 16 bytes for each kept access, 64 for each group, 8 for each pair of groups of which one may ask. What all
+ * there is one, and no other. Cost: constant time for each access, and what it asks.
+ * Memory: 16 bytes for each kept access, 64 for each group, 16 for each pair of groups of which one may ask. What all
  * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
- * forked; `late` says that there is such a thread.
+ * forked; `late` says that there is such a thread. So are the groups of threads that are settled (trf.h): where threads
+ * come and go, an access asks those of the ones that are there.
  */
-#include "predict/syncp.h"
+#include "predict/syncp_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +27,6 @@ enum {
     LATELY = 1 << 15,      /* groups that are found without a search */
     WAYS = 4,              /* of them have their places in common */
     ROOM_LEAST = 2,        /* of a group's accesses, as a power of two */
-    SLOTS_SCANNED = 32,    /* of a variable: later ones are found by the index */
 };
 
 void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
@@ -55,7 +50,7 @@ void pt_syncp_end(struct pt_syncp *syncp)
             pt_vec_drop(syncp->trf->memory, syncp->groups[i].accesses[k].past);
         free(syncp->groups[i].accesses);
         if (syncp->groups[i].asks)
-            free(syncp->groups[i].asks->tried);
+            free(syncp->groups[i].asks->open);
         free(syncp->groups[i].asks);
     }
     free(syncp->vars);
@@ -66,6 +61,7 @@ void pt_syncp_end(struct pt_syncp *syncp)
     free(syncp->alone);
     free(syncp->set);
     free(syncp->both);
+    free(syncp->moved);
     pt_map64_release(&syncp->index);
     pt_strtab_release(&syncp->lock_sets);
 }
@@ -163,10 +159,10 @@ static uint64_t mark_of(const struct pt_syncp_group *like)
 static uint32_t find_group(struct pt_syncp *s, const struct pt_syncp_var *var, const struct pt_syncp_group *like,
                            uint64_t mark)
 {
-    for (uint32_t i = 0; i < var->count && i < SLOTS_SCANNED; i++)
+    for (uint32_t i = 0; i < var->count && i < PT_SYNCP_SCANNED; i++)
         if (var->slots[i].mark == (uint32_t)mark && is_same(&s->groups[var->slots[i].group], like))
             return var->slots[i].group;
-    if (var->count <= SLOTS_SCANNED)
+    if (var->count <= PT_SYNCP_SCANNED)
         return PT_NONE;
     uint32_t index;
     while ((index = pt_map64_get(&s->index, mark)) != PT_NONE && !is_same(&s->groups[index], like))
@@ -182,7 +178,7 @@ static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
     *index = group;
 }
 
-static bool may_race(const struct pt_syncp *s, const struct pt_syncp_kind *a, const struct pt_syncp_kind *b)
+bool pt_syncp_may_race(const struct pt_syncp *s, const struct pt_syncp_kind *a, const struct pt_syncp_kind *b)
 {
     bool overlap = !a->to || !b->to || (a->from < b->to && b->from < a->to);
     bool writes = pt_op_writes(a->op) || a->op == PT_OP_FREE || pt_op_writes(b->op) || b->op == PT_OP_FREE;
@@ -217,7 +213,7 @@ static uint32_t kind_of(struct pt_syncp *s, struct pt_syncp_var *var, const stru
     s->bytes += (var->kind_cap - cap) * sizeof kind;
     struct pt_syncp_kind *new = &var->kinds[var->kind_count - 1];
     for (uint32_t i = 0; i < var->kind_count; i++)
-        if (may_race(s, new, &var->kinds[i])) {
+        if (pt_syncp_may_race(s, new, &var->kinds[i])) {
             new->partner = var->kinds[i].partner = true;
             begin_asking(s, var);
         }
@@ -260,7 +256,7 @@ static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp
     group->kind = kind_of(s, var, like);
     struct pt_syncp_slot slot = {0, like->thread, s->group_count, (uint32_t)mark};
     var->shared |= var->count && var->slots[0].thread != like->thread;
-    if (var->count >= SLOTS_SCANNED)
+    if (var->count >= PT_SYNCP_SCANNED)
         add_to_index(s, s->group_count, mark);
     size_t cap = var->cap;
     PT_PUSH(var->slots, var->count, var->cap, slot);
@@ -294,93 +290,6 @@ static void keep(struct pt_syncp *s, struct pt_syncp_group *g, uint64_t region, 
     s->accesses++;
 }
 
-/* ---- asking ---- */
-
-static void make_tried(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_var *var)
-{
-    if (!g->asks) {
-        g->asks = pt_xcalloc(1, sizeof *g->asks);
-        s->bytes += sizeof *g->asks;
-    }
-    struct pt_syncp_asks *asks = g->asks;
-    size_t cap = asks->cap;
-    PT_GROW(asks->tried, asks->cap, var->count);
-    s->bytes += (asks->cap - cap) * sizeof *asks->tried;
-    for (; asks->count < var->count; asks->count++) {
-        const struct pt_syncp_group *h = &s->groups[var->slots[asks->count].group];
-        bool may = g->thread != h->thread && may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]);
-        asks->tried[asks->count] = may ? 0 : UINT64_MAX;
-        asks->open += may;
-    }
-}
-
-/* The first access of a group after that number; its index, or `count`. */
-static uint32_t find_after(const struct pt_syncp_group *h, uint64_t number)
-{
-    uint32_t low = 0, high = h->count, step = 1;
-    while (low < high) {
-        uint32_t at = high - low > step ? high - step : low;
-        if (h->accesses[at].number <= number) {
-            low = at + 1;
-            break;
-        }
-        high = at;
-        step *= 2;
-    }
-    while (low < high) {
-        uint32_t at = low + (high - low) / 2;
-        if (h->accesses[at].number <= number)
-            low = at + 1;
-        else
-            high = at;
-    }
-    return low;
-}
-
-/* Whether an access of `h` races with the present one, of `g`; which is told. */
-static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_group *h,
-                const struct pt_syncp_access *now)
-{
-    uint64_t *tried = &g->asks->tried[h->slot], *set = s->set;
-    uint64_t known = pt_vec_at(now->past, h->thread);
-    uint32_t threads = s->trf->thread_count;
-    memset(set, 0, threads * sizeof *set);
-    pt_trf_include(set, g->thread, now->number - 1, now->past);
-    for (uint32_t i = find_after(h, *tried > known ? *tried : known); i < h->count;) {
-        const struct pt_syncp_access *then = &h->accesses[i];
-        pt_trf_include(set, h->thread, then->number - 1, then->past);
-        if (!s->trf->plain && !pt_trf_close(s->trf, set))
-            break;
-        if (set[h->thread] < then->number) {
-            struct pt_syncp_race race = {h, g, then->number, now->number, set};
-            if (s->found(s->context, &race)) {
-                *tried = UINT64_MAX;
-                g->asks->open--;
-                return;
-            }
-            i++; /* only where sets are not closed */
-        }
-        while (i < h->count && h->accesses[i].number <= set[h->thread])
-            i++;
-    }
-    uint64_t last = h->count ? h->accesses[h->count - 1].number : 0;
-    *tried = *tried > last ? *tried : last;
-}
-
-static void ask_all(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
-{
-    const struct pt_syncp_var *var = &s->vars[g->var];
-    if (!var->asked || !var->kinds[g->kind].partner)
-        return;
-    if (!g->asks || g->asks->count < var->count)
-        make_tried(s, g, var);
-    for (uint32_t i = 0; i < var->count && g->asks->open; i++) {
-        const struct pt_syncp_slot *slot = &var->slots[i];
-        if (slot->last > g->asks->tried[i] && slot->last > pt_vec_at(now->past, slot->thread))
-            ask(s, g, &s->groups[slot->group], now);
-    }
-}
-
 static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event, uint32_t id,
                        uint32_t locks)
 {
@@ -393,7 +302,7 @@ static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const 
     if (!g || !is_same(g, &like)) {
         g = group_of(s, &like);
         if (var->shared)
-            ask_all(s, g, &now);
+            pt_syncp_ask(s, g, &now);
         var->recent = (uint32_t)(g - s->groups) + 1;
         var->recent_thread = event->thread;
         var->recent_region = t->region;

@@ -17,7 +17,7 @@ struct pt_syncp_group {
     uint8_t op;
     bool atomic;
     uint8_t room;    /* for so many accesses, as a power of two; 0: none */
-    uint32_t slot;   /* among its variable's */
+    uint32_t slot;   /* among its variable's; PT_NONE: its thread is settled */
     uint32_t kind;   /* likewise */
     uint32_t count;  /* of accesses */
     uint64_t region; /* of the latest access */
@@ -29,13 +29,15 @@ struct pt_syncp_group {
 };
 _Static_assert(sizeof(struct pt_syncp_group) == 64, "a cache line");
 
-/* How far a group has asked the others of its variable, by their slots. */
+/* Whom a group has still to ask of its variable, by their slots. */
 struct pt_syncp_asks {
-    uint64_t *tried; /* up to where its accesses do not race with the next ones of this one; UINT64_MAX: none does, or
-                        one was found */
+    struct pt_syncp_open {
+        uint64_t tried; /* up to where its accesses do not race with the next ones of this one */
+        uint32_t slot;
+    } * open; /* those with which no race was found, and one may be */
     size_t cap;
     uint32_t count;
-    uint32_t open; /* how many of them are less than that */
+    uint32_t met; /* of the variable's slots */
 };
 
 /* Accesses of a variable that may race with the same others. */
@@ -58,13 +60,15 @@ struct pt_syncp_var {
     size_t cap, kind_cap;
     uint64_t recent_region; /* of the latest access, in its thread; and its group, plus 1 */
     uint32_t recent_thread, recent;
-    uint32_t life; /* how often its memory was allocated */
-    uint32_t next; /* of its block, plus 1 */
+    uint32_t life;      /* how often its memory was allocated */
+    uint32_t next;      /* of its block, plus 1 */
+    uint32_t settlings; /* of threads, when slots of those that were settled were given up last */
     bool begun, shared;
     bool asked; /* some kind has a partner */
 };
 
-/* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next. */
+/* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next; of
+ * settled ones pt_trf_complete has to say it. */
 struct pt_syncp_race {
     const struct pt_syncp_group *first, *second;
     uint64_t first_number, second_number;
@@ -107,7 +111,8 @@ struct pt_syncp {
     } * blocks;
     size_t block_cap;
     uint64_t *set, *both; /* scratch */
-    size_t set_cap, both_cap;
+    uint32_t *moved;      /* likewise */
+    size_t set_cap, both_cap, moved_cap;
     size_t bytes;      /* of accesses, slots and what was asked */
     uint64_t accesses; /* that are kept */
     uint64_t prune_at;

@@ -20,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRUNE_LEAST = 4096 }; /* sections */
+enum { PRUNE_LEAST = 4096 /* sections */, SETTLE_LEAST = 256 /* threads */ };
 
 void pt_trf_begin(struct pt_trf *trf, const struct pt_names *names, const struct pt_race_memory *memory)
 {
-    *trf = (struct pt_trf){.names = names, .memory = memory, .prune_at = PRUNE_LEAST};
+    *trf = (struct pt_trf){.names = names, .memory = memory, .prune_at = PRUNE_LEAST, .settle_at = SETTLE_LEAST};
     pt_map64_init(&trf->use_index);
 }
 
@@ -40,6 +40,7 @@ static void end_threads(struct pt_trf *trf)
         free(t->sections);
     }
     free(trf->threads);
+    free(trf->present);
 }
 
 void pt_trf_end(struct pt_trf *trf)
@@ -69,9 +70,10 @@ void pt_trf_end(struct pt_trf *trf)
 size_t pt_trf_bytes(const struct pt_trf *trf)
 {
     return trf->section_bytes + trf->inside_bytes + trf->thread_cap * sizeof *trf->threads +
-           trf->lock_cap * sizeof *trf->locks + trf->use_cap * sizeof *trf->uses + trf->var_cap * sizeof *trf->vars +
-           trf->other_cap * sizeof *trf->others + trf->block_cap * sizeof *trf->blocks +
-           trf->scratch_cap * sizeof *trf->scratch + pt_map64_bytes(&trf->use_index);
+           trf->present_cap * sizeof *trf->present + trf->lock_cap * sizeof *trf->locks +
+           trf->use_cap * sizeof *trf->uses + trf->var_cap * sizeof *trf->vars + trf->other_cap * sizeof *trf->others +
+           trf->block_cap * sizeof *trf->blocks + trf->scratch_cap * sizeof *trf->scratch +
+           pt_map64_bytes(&trf->use_index);
 }
 
 struct pt_trf_thread *pt_trf_new_thread(struct pt_trf *trf, uint32_t id)
@@ -80,6 +82,7 @@ struct pt_trf_thread *pt_trf_new_thread(struct pt_trf *trf, uint32_t id)
     struct pt_trf_thread *t = &trf->threads[id];
     pt_hb_begin(&t->hb, id);
     t->begun = true;
+    PT_PUSH(trf->present, trf->present_count, trf->present_cap, id);
     t->hb.past = pt_vec_ref(trf->memory, trf->floor);
     trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
     PT_ROOM(trf->scratch, trf->scratch_cap, trf->thread_count + PT_VEC_CHUNK);
@@ -116,16 +119,18 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
     t->region++;
     if (trf->plain)
         return;
-    memset(set, 0, trf->thread_count * sizeof *set);
-    pt_trf_include(set, t->hb.id, number, t->hb.past);
+    pt_trf_begin_set(trf, set, t->hb.id, number, t->hb.past);
     bool more; /* where it cannot be closed, nothing that builds on it is possible, and close says so again */
     (void)pt_trf_close_more(trf, set, &more);
-    for (uint32_t i = 0; more && i < trf->thread_count; i++)
-        if (i != t->hb.id && set[i] > pt_vec_at(t->hb.past, i))
-            pt_vec_raise(trf->memory, &t->hb.past, i, set[i]);
     t->open = false;
-    for (uint32_t i = 0; i < trf->thread_count && !t->open; i++)
-        t->open = i != t->hb.id && pt_trf_is_open(trf, i, set[i]);
+    for (uint32_t i = 0; i < trf->present_count; i++) {
+        uint32_t u = trf->present[i];
+        if (u == t->hb.id)
+            continue;
+        if (more && set[u] > pt_vec_at(t->hb.past, u))
+            pt_vec_raise(trf->memory, &t->hb.past, u, set[u]);
+        t->open = t->open || pt_trf_is_open(trf, u, set[u]);
+    }
 }
 
 /* The thread's next event needs all that an object carries. Returns whether that is news. */
@@ -318,16 +323,58 @@ static void on_release(struct pt_trf *trf, struct pt_trf_thread *t, const struct
 
 /* ---- what nobody will ask about ---- */
 
+void pt_trf_begin_set(const struct pt_trf *trf, uint64_t *set, uint32_t thread, uint64_t number,
+                      const struct pt_vec *past)
+{
+    if (!pt_trf_is_sparse(trf))
+        memset(set, 0, trf->thread_count * sizeof *set);
+    else
+        for (uint32_t i = 0; i < trf->present_count; i++)
+            set[trf->present[i]] = 0;
+    pt_trf_add(trf, set, thread, number, past);
+}
+
+void pt_trf_complete(const struct pt_trf *trf, uint64_t *set)
+{
+    for (uint32_t u = 0; trf->settlings && u < trf->thread_count; u++)
+        if (trf->threads[u].settled)
+            set[u] = trf->threads[u].hb.clock - 1;
+}
+
+/* Of a thread that is not settled. */
+static uint64_t known_of(const struct pt_trf *trf, uint32_t u)
+{
+    uint64_t known = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].hb.clock - 1;
+    for (uint32_t i = 0; i < trf->present_count; i++) {
+        const struct pt_trf_thread *other = &trf->threads[trf->present[i]];
+        if (other->hb.id != u && !other->ended && pt_vec_at(other->hb.past, u) < known)
+            known = pt_vec_at(other->hb.past, u);
+    }
+    return known;
+}
+
 void pt_trf_known(const struct pt_trf *trf, uint64_t *known)
 {
-    for (uint32_t u = 0; u < trf->thread_count; u++) {
-        known[u] = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].begun ? trf->threads[u].hb.clock - 1 : 0;
-        for (uint32_t t = 0; t < trf->thread_count; t++) {
-            const struct pt_trf_thread *other = &trf->threads[t];
-            if (t != u && other->begun && !other->ended && pt_vec_at(other->hb.past, u) < known[u])
-                known[u] = pt_vec_at(other->hb.past, u);
-        }
+    memset(known, 0, trf->thread_count * sizeof *known);
+    pt_trf_complete(trf, known);
+    for (uint32_t i = 0; i < trf->present_count; i++)
+        known[trf->present[i]] = known_of(trf, trf->present[i]);
+}
+
+/* Threads all of whose events are known, and that have no more, are not looked at again. */
+static void settle(struct pt_trf *trf, const uint64_t *known)
+{
+    uint32_t kept = 0, count = trf->present_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct pt_trf_thread *t = &trf->threads[trf->present[i]];
+        t->settled = t->ended && !t->held_count && known[t->hb.id] >= t->hb.clock - 1;
+        if (!t->settled)
+            trf->present[kept++] = t->hb.id;
     }
+    trf->present_count = kept;
+    trf->settlings += kept < count;
+    trf->pruned |= kept < count;
+    trf->settle_at = 2 * kept > SETTLE_LEAST ? 2 * kept : SETTLE_LEAST;
 }
 
 /* How many of a thread's first sections have ended by then; a set that contains what some thread's next event needs
@@ -350,12 +397,29 @@ static void forget_first(struct pt_trf *trf, struct pt_trf_thread *t, uint32_t d
     trf->pruned |= drop > 0;
 }
 
+/* Of the uses of settled threads, none of whose sections is kept, the lock itself knows the youngest. */
+static void forget_uses(struct pt_trf *trf, struct pt_trf_lock *lock)
+{
+    for (uint32_t *at = &lock->uses; *at != PT_NONE;) {
+        const struct pt_trf_use *use = &trf->uses[*at];
+        if (!trf->threads[use->thread].settled) {
+            at = &trf->uses[*at].next;
+            continue;
+        }
+        if (use->forgotten > lock->settled[use->shared])
+            lock->settled[use->shared] = use->forgotten;
+        *at = use->next;
+    }
+}
+
 /* What is known is closed, as an intersection of closed sets, and so is forgotten for good: only that a section of a
  * lock was there, and which was the youngest, is asked for those that are older and not known. */
 void pt_trf_forget(struct pt_trf *trf)
 {
     uint64_t *known = trf->scratch;
     pt_trf_known(trf, known);
+    if (trf->settles)
+        settle(trf, known);
     for (uint32_t i = 0; i < trf->thread_count; i++)
         known[i] = count_ended(&trf->threads[i], known[i]);
     for (uint32_t i = 0; i < trf->use_count; i++) {
@@ -370,6 +434,8 @@ void pt_trf_forget(struct pt_trf *trf)
     for (uint32_t i = 0; i < trf->thread_count; i++)
         if (known[i])
             forget_first(trf, &trf->threads[i], (uint32_t)known[i]);
+    for (size_t i = 0; trf->settlings && i < trf->lock_cap; i++)
+        forget_uses(trf, &trf->locks[i]);
     trf->prune_at = trf->kept * 2 > PRUNE_LEAST ? trf->kept * 2 : PRUNE_LEAST;
 }
 
@@ -430,6 +496,11 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
     }
     note_inside(trf, &trf->threads[event->thread]);
     pt_hb_tick(&trf->threads[event->thread].hb);
-    if (trf->forgets && trf->kept >= trf->prune_at)
+    bool crowded = trf->settles && trf->present_count >= trf->settle_at;
+    if (trf->forgets && (crowded || trf->kept >= trf->prune_at)) {
         pt_trf_forget(trf);
+    } else if (crowded) {
+        pt_trf_known(trf, trf->scratch);
+        settle(trf, trf->scratch);
+    }
 }

@@ -40,10 +40,11 @@ struct pt_trf_use {
 };
 
 struct pt_trf_lock {
-    uint32_t uses;   /* the first of them; PT_NONE: none yet */
-    bool contested;  /* several threads use it */
-    uint32_t writer; /* who has it for itself now; PT_NONE: nobody */
-    uint64_t latest; /* the number of its latest section */
+    uint32_t uses;       /* the first of them; PT_NONE: none yet */
+    bool contested;      /* several threads use it */
+    uint32_t writer;     /* who has it for itself now; PT_NONE: nobody */
+    uint64_t latest;     /* the number of its latest section */
+    uint64_t settled[2]; /* the youngest of settled threads, of which no use is kept: alone, and shared */
 };
 
 struct pt_trf_held {
@@ -55,6 +56,7 @@ struct pt_trf_thread {
     struct pt_hb_thread
         hb; /* its clock is the number of its next event that counts; its past what that needs, closed */
     bool begun, ended;
+    bool settled;    /* it has ended, and all of it is in what every event to come needs */
     bool open;       /* a section of another thread is open in its past */
     uint64_t region; /* grows whenever its past or the locks that it has change */
     struct pt_trf_held *held;
@@ -73,6 +75,10 @@ struct pt_trf {
     struct pt_trf_thread *threads;
     size_t thread_cap;
     uint32_t thread_count;
+    uint32_t *present; /* those that have begun and are not settled */
+    uint32_t present_count, settle_at;
+    size_t present_cap;
+    uint32_t settlings; /* how often some were settled */
     struct pt_trf_lock *locks;
     size_t lock_cap;
     struct pt_map64 use_index; /* by lock, thread and kind */
@@ -96,6 +102,7 @@ struct pt_trf {
     uint64_t acquisitions;
     bool plain;   /* needs are not closed */
     bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
+    bool settles; /* threads likewise: only sets are asked about that have what some thread's next event needs */
     bool pruned;  /* some were */
     uint64_t kept, prune_at; /* sections */
     uint64_t *scratch;       /* a set, for each thread */
@@ -152,6 +159,31 @@ static inline void pt_trf_include(uint64_t *set, uint32_t thread, uint64_t numbe
                 set[i * PT_VEC_CHUNK + k] = chunk->at[k];
     }
 }
+
+/* The same in a set of which nobody looks at settled threads, where these are most; and its beginning, from nothing. */
+static inline bool pt_trf_is_sparse(const struct pt_trf *trf)
+{
+    return trf->settlings && trf->present_count < trf->thread_count / 4;
+}
+static inline void pt_trf_add(const struct pt_trf *trf, uint64_t *set, uint32_t thread, uint64_t number,
+                              const struct pt_vec *past)
+{
+    if (!pt_trf_is_sparse(trf)) {
+        pt_trf_include(set, thread, number, past);
+        return;
+    }
+    if (set[thread] < number)
+        set[thread] = number;
+    for (uint32_t i = 0; i < trf->present_count; i++) {
+        uint32_t u = trf->present[i];
+        uint64_t needed = pt_vec_at(past, u);
+        set[u] = set[u] < needed ? needed : set[u];
+    }
+}
+void pt_trf_begin_set(const struct pt_trf *trf, uint64_t *set, uint32_t thread, uint64_t number,
+                      const struct pt_vec *past);
+/* All of the settled threads, before somebody else looks at the set. */
+void pt_trf_complete(const struct pt_trf *trf, uint64_t *set);
 
 /* Of each thread, up to where all threads that can still act need it; `bounded`: for certain, whoever begins. */
 void pt_trf_known(const struct pt_trf *trf, uint64_t *known);

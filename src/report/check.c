@@ -243,6 +243,12 @@ static void put_cycle(const struct pt_finding *finding, const struct pt_style *s
         pt_buf_release(&line);
         pt_buf_release(&locks);
     }
+    /* What the program itself predicts (runtime/deadlock); what a recording shows is a run, and has a wider order. */
+    if (finding->how == PT_HOW_PREDICTED && finding->order && strcmp(finding->order, "access") == 0) {
+        pt_words_paragraph(buf, style, 2, 4, "%s. %s", PT_FOUND_BY_LOCKS,
+                           "'portent run --order sync' looks at that, too.");
+        pt_buf_puts(buf, "\n");
+    }
     put_created(finding, style, buf);
 }
 

@@ -6,7 +6,7 @@
 Case i of seed S is made from "S/i" alone. The races of order sync are exactly those of all runs of that order, less those of the recorded
 run, which races.py knows; in values there are besides all those of runs in which reads see the writes they saw, and perhaps others of runs in
 which they return the values they returned.
-Every witness is played. With --near there are some of them. The last line is `predicted: N passed, M failed`; a failing trace is printed.
+Every witness is played. With --near there are some of them. After many threads that have come and gone they are the same. The last line is `predicted: N passed, M failed`; a failing trace is printed.
 """
 import json
 import pathlib
@@ -103,7 +103,7 @@ def judge(run, observed, expected, findings, needed=frozenset(), allowed=frozens
 class Tally:
     def __init__(self, portent, folder):
         self.portent, self.path = portent.resolve(), folder / "t.trace"
-        self.passed = self.failed = self.sync = self.values = self.beyond = self.near = 0
+        self.passed = self.failed = self.sync = self.values = self.beyond = self.near = self.crowds = 0
 
     def case(self, name, events, litmus=None):
         self.path.write_text(random_runs.to_text(events))
@@ -147,6 +147,35 @@ def check_long(tally):
         print(f"a race of a long run that has none: {findings}")
 
 
+CROWD = 600  # threads: more than are kept track of when all is known of them
+
+
+def crowded(events):
+    """The same run after one in which many threads have come and gone, with the same locks and variables: all of it is known to all."""
+    names = {space: sorted({name for _, op, name, _, _ in events if op in ops}) for space, ops in (("var", ("r", "w", "u")), ("lock", ("acq", "racq")))}
+    lines = []
+    for i in range(CROWD):
+        inside = [f"P{i}|w({name})=0|p.c:2" for name in names["var"]]
+        taken = [f"P{i}|acq({name})|p.c:1" for name in names["lock"]]
+        lines += [f"M|fork(P{i})|p.c:0", *inside[: i % 3], *taken, *inside, *(line.replace("acq(", "rel(") for line in reversed(taken)), f"M|join(P{i})|p.c:3"]
+    forked = {name for _, op, name, _, _ in events if op == "fork"}
+    lines += [f"M|fork({thread})|p.c:4" for thread in sorted({event[0] for event in events} - forked)]
+    return "\n".join(lines) + "\n" + random_runs.to_text(events)
+
+
+def check_crowded(tally, events, name):
+    """Threads of which all is known make no difference."""
+    answers = []
+    for text in (random_runs.to_text(events), crowded(events)):
+        tally.path.write_text(text)
+        found = [f for order in ("sync", "values") for f in ask(tally.portent, tally.path, order, "--effort", "all")]
+        answers.append(sorted((f["first"]["loc"], f["second"]["loc"], f["how"], f["order"]) for f in found))
+    tally.crowds += len(answers[0])
+    tally.passed, tally.failed = tally.passed + (answers[0] == answers[1]), tally.failed + (answers[0] != answers[1])
+    if answers[0] != answers[1]:
+        print(f"{name}, after {CROWD} other threads: {answers[1]}, alone: {answers[0]}\n{random_runs.to_text(events)}")
+
+
 def main():
     args = random_runs.arguments(400)
     with tempfile.TemporaryDirectory() as folder:
@@ -155,8 +184,11 @@ def main():
             tally.case(name, random_runs.parse_litmus(text), (sync, values))
         check_long(tally)
         for i in range(args.cases) if args.only is None else [args.only]:
-            tally.case(f"case {i}", random_runs.Maker(random.Random(f"{args.seed}/{i}")).run())
-    print(f"{tally.sync} races of order sync ({tally.near} near), {tally.values} of {tally.beyond} beyond it")
+            events = random_runs.Maker(random.Random(f"{args.seed}/{i}")).run()
+            tally.case(f"case {i}", events)
+            if i % 10 == 0:
+                check_crowded(tally, events, f"case {i}")
+    print(f"{tally.sync} races of order sync ({tally.near} near), {tally.values} of {tally.beyond} beyond it, {tally.crowds} beside many threads")
     if args.only is None and args.cases >= 200 and (not 0 < tally.near < tally.sync or tally.values * 10 < tally.beyond * 9):
         print("fewer than nine in ten of the races that reverse locks were found, or there were none")
         tally.failed += 1

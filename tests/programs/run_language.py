@@ -340,7 +340,7 @@ def calls_played():
     same(f"explore ({done.stdout}{done.stderr})", done.returncode, 1)
     contains(done.stdout + done.stderr, "property 'init' is violated by worker")
     done = run(PORTENT, "replay", "out.schedule", "--", "./program")
-    contains(done.stdout + done.stderr, "the same run, with the same end: property init")
+    contains(done.stdout + done.stderr, "the same run, and the same failure")
 
 
 @tests.test

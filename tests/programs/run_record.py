@@ -60,6 +60,80 @@ int main(void) {
     return 0;
 }
 """
+# The same of accesses that lie in two granules, and of memory without names: of the heap, members and ranges, of which threads are the
+# first to touch most. Two threads use it without a lock; what one of them writes by itself comes between.
+NAMELESS = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+struct __attribute__((packed)) record { char tag; long whole; int half; short part[3]; };
+struct __attribute__((packed)) loose { long both; };
+static struct record *shared[8];
+static struct record near[4];
+static _Alignas(16) int pair[4]; /* the middle two, each in another granule, are written at once */
+static void *work(void *argument) {
+    unsigned seed = (unsigned)(long)argument;
+    struct record *own = malloc(8 * sizeof *own);
+    volatile long seen = 0;
+    memset(own, 0, 8 * sizeof *own);
+    for (int i = 0; i < 4000; i++) {
+        struct record *r = i % 5 ? shared[rand_r(&seed) % 8] : &near[rand_r(&seed) % 4];
+        if (i % 40 == 0) usleep(1); /* the other one's turn, where there is one processor */
+        switch (rand_r(&seed) % 9) {
+        case 7: ((struct loose *)(pair + 1))->both = (long)i << 32 | i; break;
+        case 8: seen += pair[1 + i % 2]; break;
+        case 0: r->whole = i * 0x123456789l; break;
+        case 1: seen += r->whole; break;
+        case 2: r->half = i; seen += r->part[i % 3]; break;
+        case 3: r->part[i % 3] = (short)i; seen += r->half; break;
+        case 4: own[i % 8] = *r; break;
+        case 5: *r = own[i % 8]; break;
+        default: own[i % 8].whole = i; seen += own[(i + 3) % 8].whole; break;
+        }
+    }
+    free(own);
+    return argument;
+}
+int main(void) {
+    pthread_t one, two;
+    for (int i = 0; i < 8; i++) shared[i] = malloc(sizeof *shared[i]);
+    pthread_create(&one, NULL, work, (void *)1);
+    pthread_create(&two, NULL, work, (void *)2);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+    return 0;
+}
+"""
+# Two threads take turns by memory of which nobody knows: assembly is not instrumented. So nothing orders what they write but the time.
+IN_TIME = r"""
+#include <pthread.h>
+#include <stdlib.h>
+static _Alignas(64) int a;
+static _Alignas(64) int b;
+static _Alignas(64) int turn;
+static int look(void) { int now; __asm__ volatile("movl %1, %0" : "=r"(now) : "m"(turn)); return now; }
+static void pass(int next) {
+    for (int i = 0; i < 20000; i++) __asm__ volatile("pause");
+    __asm__ volatile("movl %1, %0" : "=m"(turn) : "r"(next) : "memory");
+}
+static void await(int wanted) { while (look() != wanted) __asm__ volatile("pause"); }
+static void *work(void *argument) {
+    int *own = malloc(sizeof *own);
+    for (int i = 0; i < 20; i++) { await(2 * i + 1); *own = i; b = i; *own = -i; pass(2 * i + 2); }
+    free(own);
+    return argument;
+}
+int main(void) {
+    pthread_t other;
+    int *own = malloc(sizeof *own);
+    pthread_create(&other, NULL, work, NULL);
+    for (int i = 0; i < 20; i++) { await(2 * i); *own = i; a = i; *own = -i; pass(2 * i + 1); }
+    pthread_join(other, NULL);
+    free(own);
+    return 0;
+}
+"""
 # Ends by itself when it has counted so far, in the way that its argument says.
 ENDING = r"""
 #include <pthread.h>
@@ -322,6 +396,25 @@ def values_are_those_of_the_order():
         true("there are events of all threads", len({line.split("|")[0] for line in lines} - {"-"}) == 5 and len(lines) > 12000)
         same("reads of other values than were written", list(wrong_values(lines))[:5], [])
         same("nothing but the recording is left", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c", "t.trace"])
+
+
+@test
+def memory_without_names():
+    build("nameless", NAMELESS, "-fno-strict-aliasing")
+    for _ in range(3):
+        same("status", run("./nameless", options="record=n.rec").returncode, 0)
+        lines = lines_of("n.rec")
+        true("there are events", len(lines) > 8000)
+        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+        same("check takes it", run(PORTENT, "check", "--races", "n.rec").returncode, 1)
+
+
+@test
+def variables_in_the_order_of_the_time():
+    build("in_time", IN_TIME)
+    same("status", run("./in_time", options="record=t.rec").returncode, 0)
+    written = [event.groups() for event in (re.match(r"[^|]*\|w\((a|b)\)=(\d+)\|", line) for line in lines_of("t.rec")) if event]
+    same("a and b by turns", written, [(name, str(i)) for i in range(20) for name in "ab"])
 
 
 @test
@@ -765,6 +858,55 @@ int main(void) {
     return 0;
 }
 """
+
+
+# Two takes its locks the other way round; where it waits, only after it has read that one is done with them.
+AFTERWARDS = r"""
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER, g = PTHREAD_MUTEX_INITIALIZER;
+static int done;
+static void set(int to) { pthread_mutex_lock(&g); done = to; pthread_mutex_unlock(&g); }
+static int get(void) { pthread_mutex_lock(&g); int now = done; pthread_mutex_unlock(&g); return now; }
+static void *one(void *argument) {
+    pthread_mutex_lock(&a); pthread_mutex_lock(&b); pthread_mutex_unlock(&b); pthread_mutex_unlock(&a);
+    set(1);
+    return argument;
+}
+static void *two(void *argument) {
+    while (WAITS && !get()) usleep(100);
+    pthread_mutex_lock(&b); pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_unlock(&b);
+    return argument;
+}
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, NULL, one, NULL);
+    if (!WAITS) usleep(50000);
+    pthread_create(&t, NULL, two, NULL);
+    pthread_join(s, NULL);
+    pthread_join(t, NULL);
+    return 0;
+}
+"""
+
+
+@test
+def deadlocks_that_data_rules_out():
+    """The program itself knows of locks alone, and says so; --order asks the recording, as check does."""
+    for waits in (0, 1):
+        build("afterwards", AFTERWARDS, f"-DWAITS={waits}")
+        done = run(PORTENT, "run", "--deadlocks", "--", "./afterwards")
+        same(f"run: {done.stderr}", done.returncode, 66)
+        contains(" ".join(done.stderr.split()), "what one thread has read of another may rule it out. 'portent run --order sync' looks at that")
+        alone = run("./afterwards", options="deadlocks=1")
+        contains(alone.stderr, "what one thread has read of another may rule it out")
+        same("status", run("./afterwards", options="record=a.rec").returncode, 0)
+        for order in ("sync", "values"):
+            checked = run(PORTENT, "check", "--deadlocks", "--order", order, "a.rec")
+            same(f"check {order}, waits {waits}: {checked.stdout}", checked.returncode, 0 if waits else 1)
+            done = run(PORTENT, "run", "--order", order, "--deadlocks", "--", "./afterwards")
+            same(f"run --order {order}, waits {waits}: {done.stderr}", done.returncode, 0 if waits else 66)
+            true("what a recording shows is a run", "may rule it out" not in done.stderr)
 
 
 @test

@@ -1,5 +1,6 @@
 /* What predict/trf.c keeps is closed after every event, and pt_trf_is_open says what the sections themselves say. No
- * answer of a check depends on either, since every question closes its set again; but its cost does. */
+ * answer of a check depends on either, since every question closes its set again; but its cost does. And who forgets
+ * sections and threads that all others know answers like who does not. */
 #include "trace_util.h"
 
 #include <stdio.h>
@@ -90,8 +91,111 @@ static void test_closed(void **state)
     assert_true(opened > RUNS); /* there were such cases */
 }
 
+/* ---- threads that come and go ---- */
+
+enum { COMING = 40, AT_A_TIME = 2, STEPS = 300, SELDOM = 12 }; /* of many variables: some are read late */
+
+struct coming {
+    uint32_t alive[AT_A_TIME + 1], count, started; /* thread 0 starts and joins the others */
+    uint32_t owner[LOCKS];
+};
+
+static bool holds_any(const struct coming *c, uint32_t thread)
+{
+    for (uint32_t i = 0; i < LOCKS; i++)
+        if (c->owner[i] == thread + 1)
+            return true;
+    return false;
+}
+
+/* A line of a run; its length. */
+static uint32_t make_line(struct coming *c, uint64_t *seed, char *text, uint32_t room)
+{
+    uint32_t at = random_below(seed, c->count), thread = c->alive[at], what = random_below(seed, 6);
+    uint32_t lock = random_below(seed, LOCKS), var = random_below(seed, SELDOM);
+    if (c->count <= AT_A_TIME && c->started < COMING && random_below(seed, 3) == 0) {
+        c->alive[c->count++] = ++c->started;
+        return (uint32_t)snprintf(text, room, "T0|fork(T%u)|a.c:1\n", c->started);
+    }
+    if (thread && what == 0 && (!holds_any(c, thread) || random_below(seed, 20) == 0)) {
+        c->alive[at] = c->alive[--c->count];
+        return (uint32_t)snprintf(text, room, "T0|join(T%u)|a.c:2\n", thread);
+    }
+    if (what < 3 || (c->owner[lock] && c->owner[lock] != thread + 1))
+        return (uint32_t)snprintf(text, room, "T%u|%s(x%u)|a.c:3\n", thread, what == 1 ? "r" : "w", var);
+    c->owner[lock] = c->owner[lock] ? 0 : thread + 1;
+    return (uint32_t)snprintf(text, room, "T%u|%s(l%u)|a.c:4\n", thread, c->owner[lock] ? "acq" : "rel", lock);
+}
+
+/* The closure of what the next events of two threads need is the same. */
+static void compare(const struct pt_trf *all, const struct pt_trf *few, uint32_t a, uint32_t b)
+{
+    uint64_t whole[COMING + 1 + PT_VEC_CHUNK] = {0}, part[COMING + 1 + PT_VEC_CHUNK];
+    const struct pt_hb_thread *one = &all->threads[a].hb, *two = &all->threads[b].hb;
+    memset(part, 0xff, sizeof part); /* what nobody may look at */
+    pt_trf_include(whole, a, one->clock - 1, one->past);
+    pt_trf_include(whole, b, two->clock - 1, two->past);
+    one = &few->threads[a].hb;
+    two = &few->threads[b].hb;
+    pt_trf_begin_set(few, part, a, one->clock - 1, one->past);
+    pt_trf_add(few, part, b, two->clock - 1, two->past);
+    bool possible = pt_trf_close(all, whole);
+    assert_int_equal(pt_trf_close(few, part), possible);
+    pt_trf_complete(few, part);
+    for (uint32_t i = 0; possible && i < all->thread_count; i++)
+        assert_int_equal(part[i], whole[i]);
+}
+
+/* T2 is settled before T3 reads what T1 wrote in an older section, which then has to end: the lock itself knows why. */
+static const char known_to_all[] = "T0|fork(T1)|a\nT0|fork(T2)|a\nT0|fork(T3)|a\n"
+                                   "T1|acq(l)|a\nT1|w(x)|a\nT1|rel(l)|a\nT2|acq(l)|a\nT2|rel(l)|a\nT2|w(p)|a\n"
+                                   "T1|r(p)|a\nT3|r(p)|a\nT0|join(T2)|a\nT1|w(y)|a\nT3|r(x)|a\nT3|w(y)|a\n";
+
+static void test_settled(void **state)
+{
+    (void)state;
+    static char text[TEXT];
+    uint32_t settled = 0, sparse = 0;
+    for (uint64_t seed = 0; seed <= RUNS; seed++) {
+        struct coming c = {.count = 1};
+        struct pt_names names;
+        struct pt_event event;
+        struct pt_err err;
+        struct races_pool pool = {0};
+        struct pt_race_memory memory = pt_races_memory(&pool);
+        struct pt_trf all, few;
+        uint64_t random = seed;
+        memcpy(text, known_to_all, sizeof known_to_all);
+        for (uint32_t i = 0, len = 0; seed && i < STEPS; i++)
+            len += make_line(&c, &random, text + len, TEXT - len);
+        pt_names_init(&names);
+        pt_trf_begin(&all, &names, &memory);
+        pt_trf_begin(&few, &names, &memory);
+        few.forgets = few.settles = true;
+        struct pt_source *source = pt_source_from_memory("test.trace", text, strlen(text), &names);
+        while (pt_source_next(source, &event, &err) == PT_READ_EVENT) {
+            few.settle_at = few.prune_at = 1;
+            pt_trf_event(&all, &event);
+            pt_trf_event(&few, &event);
+            for (uint32_t a = 0; a < all.thread_count; a++)
+                for (uint32_t b = 0; b < a; b++)
+                    if (!all.threads[a].ended && !all.threads[b].ended)
+                        compare(&all, &few, a, b);
+            sparse += pt_trf_is_sparse(&few);
+        }
+        for (uint32_t i = 0; i < few.thread_count; i++)
+            settled += few.threads[i].settled;
+        pt_source_free(source);
+        pt_trf_end(&all);
+        pt_trf_end(&few);
+        pt_races_memory_release(&pool);
+        pt_names_release(&names);
+    }
+    assert_true(settled > RUNS && sparse > RUNS); /* there were such cases */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed), cmocka_unit_test(test_settled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,7 +247,7 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .functions = session->resolved.functions,
                                      .function_count = session->resolved.function_count,
                                      .gate = session->gate,
-                                     .checks = session->checks,
+                                     .checks = session->checks | (session->wider ? PT_CHECKS_HAPPENING : 0),
                                      .races = session->resolved.races,
                                      .race_count = later ? 0 : session->resolved.race_count,
                                      .race_places = session->resolved.race_places,

@@ -259,6 +259,8 @@ static void say_open(void)
     pt_runtime_lost();
 }
 
+static bool predicts;
+
 /* The thread has taken a lock while it has others. */
 static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind, const struct pt_site *site)
 {
@@ -268,7 +270,7 @@ static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     struct reports reports;
     reports.count = 0;
     reports.gave_up = false;
-    if (d->beyond || (known->nest == key && known->segment == d->segment))
+    if (!predicts || d->beyond || (known->nest == key && known->segment == d->segment))
         return;
     pt_deadlock_lock(self);
     bool was_full = pt_deadlocks.full;
@@ -370,6 +372,7 @@ static bool is_wanted(void)
 size_t pt_deadlock_part(void)
 {
     has_part = is_wanted();
+    predicts = !(pt_runtime_config()->checks & PT_CHECKS_HAPPENING);
     return has_part ? sizeof(struct pt_deadlock_self) : 0;
 }
 

@@ -321,10 +321,14 @@ static void compose(struct page *page)
     put_number(page, pt_sys_process());
     put(page, ")\n");
     put_properties(page);
-    if (page->head.check == PT_FOUND_DEADLOCK)
+    if (page->head.check == PT_FOUND_DEADLOCK && page->head.how == PT_FOUND_PREDICTED) {
         put_cycle(page);
-    else
+        put(page, "  " PT_FOUND_BY_LOCKS ".\n\n");
+    } else if (page->head.check == PT_FOUND_DEADLOCK) {
+        put_cycle(page);
+    } else {
         put_accesses(page);
+    }
     put_created(page);
     put_summary(page, title);
     put(page, line);

@@ -10,6 +10,7 @@
 #include "core/calls.h"
 #include "core/hash.h"
 #include "runtime/record/impl.h"
+#include "runtime/record/stamp.h"
 #include "runtime/sys/module.h"
 
 enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096, MODULES = 64, INITIALS = 1 << 20 };
@@ -27,6 +28,7 @@ static _Alignas(8) unsigned char room[RECORD_ROOM]; /* for the definition that i
 /* Read without the lock: `count` rises when a range is there. */
 static struct {
     _Atomic uint32_t count;
+    atomic_bool crowded; /* there are more */
     struct {
         uintptr_t low, high;
     } ranges[MODULES];
@@ -45,6 +47,7 @@ bool pt_record_start_definitions(void)
 {
     pt_spin_reset(&lock);
     atomic_store(&data.count, 0);
+    atomic_store(&data.crowded, false);
     initials = 0;
     return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
 }
@@ -241,23 +244,38 @@ static void define_program(void)
     pt_spin_unlock(&lock);
 }
 
-static bool is_static(uintptr_t address)
+static bool meets_static(uintptr_t low, uintptr_t high)
 {
     uint32_t count = atomic_load_explicit(&data.count, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++)
-        if (address >= data.ranges[i].low && address < data.ranges[i].high)
+        if (high > data.ranges[i].low && low < data.ranges[i].high)
             return true;
     return false;
+}
+
+static bool is_static(uintptr_t address)
+{
+    return meets_static(address, address + 1);
+}
+
+bool pt_record_may_have_static(uintptr_t low, uintptr_t high)
+{
+    return atomic_load_explicit(&data.crowded, memory_order_acquire) || meets_static(low, high);
 }
 
 static void note_range(uintptr_t low, uintptr_t high)
 {
     uint32_t count = atomic_load_explicit(&data.count, memory_order_relaxed);
-    if (count == MODULES || is_static(low))
+    if (low >= high)
         return;
-    data.ranges[count].low = low;
-    data.ranges[count].high = high;
-    atomic_store_explicit(&data.count, count + 1, memory_order_release);
+    if (count == MODULES) {
+        atomic_store_explicit(&data.crowded, true, memory_order_release);
+    } else if (!is_static(low)) {
+        data.ranges[count].low = low;
+        data.ranges[count].high = high;
+        atomic_store_explicit(&data.count, count + 1, memory_order_release);
+    }
+    pt_stamp_name(low, high);
 }
 
 void pt_record_define_initial(uintptr_t granule, bool known)

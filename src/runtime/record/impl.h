@@ -2,6 +2,7 @@
 #ifndef PT_RUNTIME_RECORD_IMPL_H
 #define PT_RUNTIME_RECORD_IMPL_H
 
+#include <emmintrin.h>
 #include <stdatomic.h>
 
 #include "core/calls.h"
@@ -114,18 +115,25 @@ static inline bool pt_record_stack_is_same(const struct pt_record_self *self)
 {
     const struct pt_calls *calls = &__portent_calls;
     uint32_t depth = calls->depth;
-    uintptr_t differ = depth ^ self->depth;
-    if (__builtin_expect(differ || depth > PT_RECORD_DEEP, 0))
+    if (__builtin_expect(depth != self->depth || depth > PT_RECORD_DEEP, 0))
         return false;
-    for (uint32_t i = depth; i-- > 0;) /* without a branch for each */
-        differ |= (uintptr_t)self->frames[i] ^ (uintptr_t)calls->frames[i];
-    return !differ;
+    __m128i differ = _mm_setzero_si128(); /* two at a time, without a branch for each */
+    uint32_t even = depth & ~1u;
+    for (uint32_t i = 0; i < even; i += 2) {
+        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&self->frames[i]),
+                other = _mm_loadu_si128((const __m128i *)(const void *)&calls->frames[i]);
+        differ = _mm_or_si128(differ, _mm_xor_si128(one, other));
+    }
+    bool same = _mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())) == 0xffff;
+    return same && (even == depth || self->frames[even] == calls->frames[even]);
 }
 static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
 {
     return __builtin_expect(pt_record_stack_is_same(self), 1) ? self->stack : pt_record_find_stack(self);
 }
 uint32_t pt_record_name_number(const char *name);
+/* Whether static memory of the program or a library may be in [low, high). */
+bool pt_record_may_have_static(uintptr_t low, uintptr_t high);
 /* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */
 void pt_record_define_initial(uintptr_t granule, bool known);
 

@@ -249,21 +249,46 @@ static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
     return (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
 }
 
-/* Whatever may be new about it. */
-static __attribute__((noinline)) void put_small(struct pt_thread *thread, uint64_t what, const struct pt_site *site,
-                                                uintptr_t address, uint64_t value)
+static inline bool crosses(uintptr_t address, uint32_t size)
+{
+    return (address & 7) + size > 8;
+}
+
+static bool is_near_named(uintptr_t address, size_t size)
+{
+    return size > (size_t)1 << PT_STAMP_LEAF_BITS || pt_stamp_is_named(pt_stamp_leaf_at(address)) ||
+           pt_stamp_is_named(pt_stamp_leaf_at(address + size - 1));
+}
+
+static void note_new(uintptr_t address, size_t size, bool known)
+{
+    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
+        if (__builtin_expect(pt_stamp_is_new(at), 0))
+            pt_record_define_initial(at, known);
+}
+
+/* Of any size. */
+static void put_access(struct pt_thread *thread, const struct event *event)
 {
     struct pt_record_self *self = thread->record;
-    const struct event event = {.what = what, .site = site, .address = address, .value = value};
-    bool is_new, reads = kind_of(what) == PT_KIND_READ_AT;
+    uint32_t size = size_of(event->what);
+    bool reads = kind_of(event->what) == PT_KIND_READ_AT, named = is_near_named(event->address, size);
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
+    if (named)
+        note_new(event->address, size, reads);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, !reads, &is_new));
+    put(self, event, stack, pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named));
     end(self);
-    if (__builtin_expect(is_new, 0))
-        pt_record_define_initial(address & ~(uintptr_t)7, reads);
+}
+
+/* Of at most 8 bytes, whatever may be new about it. */
+static __attribute__((noinline)) void put_small(struct pt_thread *thread, uint64_t what, const struct pt_site *site,
+                                                uintptr_t address, uint64_t value)
+{
+    const struct event event = {.what = what, .site = site, .address = address, .value = value};
+    put_access(thread, &event);
 }
 
 /* The shape that is expected, or the other one; its part of the tag, and its number if need be. NULL: it is neither. */
@@ -282,6 +307,15 @@ INLINE struct pt_record_shape *expect_shape(struct pt_record_self *self, uint64_
     return shape;
 }
 
+/* Whether the fast path is for the granule: its word may be there, or has no name and needs no more than to be. */
+INLINE bool is_usual(struct pt_stamp_leaf *leaf, uintptr_t in, bool named)
+{
+    if (__builtin_expect(atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed) != 0, 1))
+        return true;
+    atomic_store_explicit(&leaf->used[in >> PT_STAMP_PAGE_BITS], 1, memory_order_relaxed);
+    return !named;
+}
+
 /* Nearly all events are of a shape that is expected, where the thread was at the event before, of memory that was
  * touched before: this is all of it for those, without a call. Their stack is that of the event before. */
 void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
@@ -293,16 +327,23 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
     struct pt_record_shape *shape;
     uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
     unsigned bits;
-    if (__builtin_expect(!self->last || !leaf || !has_room(buffer) || !pt_record_stack_is_same(self) || pt_explore_on ||
-                             !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed),
+    if (__builtin_expect(!self->last || !leaf || !has_room(buffer) || !pt_record_stack_is_same(self) || pt_explore_on,
                          0))
+        goto unusual;
+    uintptr_t last = in + size_of(what) - 1;
+    bool named = pt_stamp_is_named(leaf), pair = crosses(address, size_of(what));
+    if (!is_usual(leaf, in, named) ||
+        (__builtin_expect(pair, 0) && (last >> PT_STAMP_LEAF_BITS || !is_usual(leaf, last, named))))
         goto unusual;
     uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
     shape = expect_shape(self, what, site, &bits, &to);
     if (__builtin_expect(!shape, 0))
         goto unusual;
     begin(self);
-    uint64_t stamp = pt_stamp_touch_in(leaf, self->thread, self->stamp, address, kind_of(what) != PT_KIND_READ_AT);
+    bool timed = named && kind_of(what) != PT_KIND_READ_AT;
+    uint64_t stamp = __builtin_expect(pair, 0)
+                         ? pt_stamp_touch(self->thread, self->stamp, address, size_of(what), timed)
+                         : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
     bits |= put_value(&shape->known, what, address, value, &leaf->values[in >> 3], &to);
@@ -319,7 +360,9 @@ unusual:
 
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
 {
-    if (__builtin_expect((address & 7) + size <= 8 && !pt_stamp_is_new(address), 1))
+    const struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
+    if (__builtin_expect((address & 7) + size <= 8 && leaf, 1) &&
+        (!pt_stamp_is_named(leaf) || !pt_stamp_is_new(address)))
         return; /* most of them */
     for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
         if (pt_stamp_is_new(at)) {
@@ -328,36 +371,19 @@ void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size
         }
 }
 
-static void note_new(uintptr_t address, size_t size, bool known)
-{
-    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
-        if (__builtin_expect(pt_stamp_is_new(at), 0))
-            pt_record_define_initial(at, known);
-}
-
 void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                       size_t size)
 {
-    if (size && (address & 7) + size <= 8) {
-        uint64_t value = 0;
-        memcpy(&value, (const void *)address, size);
-        put_small(thread, pt_shadow_what(kind, marks_of(thread, kind), size), site, address, value);
-        return;
-    }
-    struct pt_record_self *self = thread->record;
     struct event event = {.what = pt_shadow_what(kind, marks_of(thread, kind), (uint32_t)size),
                           .site = site,
                           .address = address,
                           .raw = (const void *)address};
-    if (!prepare(thread))
+    if (size > sizeof event.value) {
+        put_access(thread, &event);
         return;
-    uint32_t stack = pt_record_stack_number(self);
-    if (size <= sizeof event.value)
-        memcpy(&event.value, (const void *)address, size);
-    note_new(address, size, kind == PT_KIND_READ_AT);
-    begin(self);
-    put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, size));
-    end(self);
+    }
+    memcpy(&event.value, (const void *)address, size);
+    pt_record_small(&thread->shadow, event.what, site, address, event.value);
 }
 
 void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
@@ -382,7 +408,7 @@ static void put_other(struct pt_thread *thread, const struct event *event, uint6
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp > after ? self->stamp : after, 0, 0);
+    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp > after ? self->stamp : after, 0, 0, true);
     put(self, event, stack, stamp);
     end(self);
 }

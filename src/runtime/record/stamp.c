@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "runtime/record/impl.h"
 #include "runtime/sys/spin.h"
 #include "runtime/sys/sys.h"
 
@@ -39,13 +40,32 @@ void pt_stamp_raise_floor(uint64_t floor)
     atomic_store_explicit(&pt_stamp_lowest, floor, memory_order_relaxed);
 }
 
+/* Whoever makes a leaf asks afterwards whether it is named, and who names memory looks for leaves afterwards: one of
+ * the two sees the other. */
 struct pt_stamp_leaf *pt_stamp_make_leaf(uintptr_t address)
 {
     struct pt_stamp_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
-    if (!made || atomic_compare_exchange_strong(&pt_stamp_leaves[address >> LEAF_BITS], &there, made))
-        return made;
-    pt_sys_release(made, sizeof *made);
-    return there;
+    if (!made)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&pt_stamp_leaves[address >> LEAF_BITS], &there, made)) {
+        pt_sys_release(made, sizeof *made);
+        made = there;
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+    uintptr_t low = address >> LEAF_BITS << LEAF_BITS;
+    if (pt_record_may_have_static(low, low + ((uintptr_t)1 << LEAF_BITS)))
+        atomic_store_explicit(&made->named, true, memory_order_relaxed);
+    return made;
+}
+
+void pt_stamp_name(uintptr_t low, uintptr_t high)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uintptr_t at = low >> LEAF_BITS; at <= (high - 1) >> LEAF_BITS; at++) {
+        struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(at << LEAF_BITS);
+        if (leaf)
+            atomic_store_explicit(&leaf->named, true, memory_order_relaxed);
+    }
 }
 
 static uint64_t after_granule(const struct pt_stamp_leaf *leaf, uintptr_t address, uint32_t thread)
@@ -72,10 +92,10 @@ void pt_stamp_claim(uint32_t thread, uintptr_t address)
         set_granule(leaf, address, pt_stamp_word_of(thread, 0));
 }
 
-uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size)
+uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size, bool timed)
 {
     uintptr_t first = address & ~(uintptr_t)7, end = address + size;
-    stamp = pt_stamp_with_time(stamp);
+    stamp = pt_stamp_from(stamp, timed);
     for (uintptr_t at = first; at < end; at += 8) {
         struct pt_stamp_leaf *leaf = pt_stamp_leaf_of(at);
         if (leaf)

@@ -16,9 +16,10 @@
  * of different cores that disagree cost nothing but the order of independent events. Where threads take turns
  * (runtime/explore), these too have the order in which they happened (record.c).
  *
- * Reads do not look at the time: what a run is judged by is when writes happen, and asking the processor costs as much
- * as the rest of the event. A read stands between what its thread did before and after, and behind the write that it
- * saw; and above the floor, which the writer raises (write.c).
+ * Reads do not look at the time, nor do writes of memory that has no name: what a run is judged by is when variables
+ * that properties can name are written, and asking the processor costs as much as the rest of the event. Such an access
+ * stands between what its thread did before and after, and behind the accesses that it depends on; and above the floor,
+ * which the writer raises (write.c).
  *
  * Memory that begins or ends has a floor for each of its whole pages instead of a word for each granule; and all
  * beginnings and ends are ordered among themselves by one word (extents), since the allocator hands memory from thread
@@ -52,6 +53,7 @@ struct pt_stamp_leaf {
     _Atomic uint64_t floors[PT_STAMP_PAGES];
     uint64_t values[PT_STAMP_GRANULES];   /* under the granules' locks; most of it is never touched */
     _Atomic uint8_t used[PT_STAMP_PAGES]; /* it has words other than 0: those of a stack that ends are mostly 0 */
+    atomic_bool named;                    /* static memory is in it: its variables have names and first values */
 };
 
 extern struct pt_stamp_leaf *_Atomic *pt_stamp_leaves;
@@ -65,6 +67,14 @@ static inline struct pt_stamp_leaf *pt_stamp_leaf_at(uintptr_t address)
     /* acquire: partner of the exchange that publishes a leaf */
     return atomic_load_explicit(&pt_stamp_leaves[address >> PT_STAMP_LEAF_BITS], memory_order_acquire);
 }
+
+/* Without a leaf nothing is known. */
+static inline bool pt_stamp_is_named(const struct pt_stamp_leaf *leaf)
+{
+    return !leaf || atomic_load_explicit(&leaf->named, memory_order_relaxed);
+}
+/* Static memory begins: its leaves, those that are there, are named. */
+void pt_stamp_name(uintptr_t low, uintptr_t high);
 
 static inline struct pt_stamp_leaf *pt_stamp_leaf_of(uintptr_t address)
 {
@@ -102,20 +112,24 @@ static inline uint64_t pt_stamp_with_time(uint64_t stamp)
     uint64_t now = pt_stamp_now();
     return now > stamp + PT_STAMP_LAG ? now : stamp;
 }
+static inline uint64_t pt_stamp_from(uint64_t stamp, bool timed)
+{
+    return timed ? pt_stamp_with_time(stamp)
+                 : pt_stamp_highest(stamp, atomic_load_explicit(&pt_stamp_lowest, memory_order_relaxed));
+}
 /* From now on no event that a thread begins has a stamp below this one. */
 void pt_stamp_raise_floor(uint64_t floor);
-/* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked. */
-uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size);
-/* The same where it lies in one granule, of this leaf; not `timed`: it need not follow the time. Most accesses are of
- * one granule, and most of these by the thread that touched it last. And where the leaf is not known yet: whether
- * nobody has touched the granule before. */
+/* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked; not
+ * `timed`: it need not follow the time. */
+uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size, bool timed);
+/* The same where it lies in one granule, of this leaf. Most accesses are of one granule, and most of these by the
+ * thread that touched it last. And where the leaf is not known yet: whether nobody has touched the granule before. */
 static inline uint64_t pt_stamp_touch_in(struct pt_stamp_leaf *leaf, uint32_t thread, uint64_t stamp, uintptr_t address,
                                          bool timed)
 {
     uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1), page = in >> PT_STAMP_PAGE_BITS;
     uint64_t word = atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
-    stamp = timed ? pt_stamp_with_time(stamp)
-                  : pt_stamp_highest(stamp, atomic_load_explicit(&pt_stamp_lowest, memory_order_relaxed));
+    stamp = pt_stamp_from(stamp, timed);
     stamp = pt_stamp_highest(stamp, atomic_load_explicit(&leaf->floors[page], memory_order_relaxed));
     stamp = pt_stamp_highest(stamp, pt_stamp_after_word(word, thread));
     uint64_t after = pt_stamp_word_of(thread, stamp);

@@ -4,11 +4,11 @@
  *
  * About ten times a second it takes what is in buffers that are not full yet, and then writes a mark: all events with a
  * stamp of at most T are in the file. An event's stamp is at most PT_STAMP_LAG behind the time at which it was made,
- * or, of a read, at least the floor that the writer has raised before; and threads say when they are making one
- * (`busy`), before they look at either. So T is the time at which the writer began to look, and to which it raised the
- * floor, less that lag and a margin for counters of cores that disagree, once every thread that was making an event
- * then has been seen to have finished it. A millisecond lies between, in which what a thread has stored gets to be seen
- * by others.
+ * or, where it does not follow the time (stamp.h), at least the floor that the writer has raised before; and threads
+ * say when they are making one (`busy`), before they look at either. So T is the time at which the writer began to
+ * look, and to which it raised the floor, less that lag and a margin for counters of cores that disagree, once every
+ * thread that was making an event then has been seen to have finished it. A millisecond lies between, in which what a
+ * thread has stored gets to be seen by others.
  *
  * Guarantee: a definition stands in the file before the mark that follows what needs it; what was written when the
  * program is killed is a run that happened, up to the last mark, and the buffers' own file has the rest. When a write

@@ -34,6 +34,7 @@ struct pt_locked_range {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules locked */
     bool watched;
+    bool bare;     /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
     uint8_t order; /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
     bool stores;   /* it is an atomic store, which comes as an update */
     uint16_t sync; /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */

@@ -87,6 +87,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     for (;;) {
         bool wide = true;
         uintptr_t low = range->low, high = range->high;
+        uint64_t known = 0;
         pt_shadow_word *word = NULL;
         for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
             word = word && !pt_shadow_starts_leaf(granule) ? word + 1 : pt_shadow_word_of(granule);
@@ -96,12 +97,14 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
                 return false;
             }
             uint64_t seen = pt_granule_lock(word);
+            known |= seen;
             if (!(seen & PT_SHADOW_FINE && touched_bytes(range, granule)))
                 continue;
             wide &= wide_enough(range, granule, &low, &high);
             if (write)
                 pt_granule_collect(self, seen);
         }
+        range->bare = !known && self->records && !self->clock.id;
         if (wide)
             break;
         unlock_all(range, range->high);
@@ -415,8 +418,25 @@ void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *ra
         each_watched(self, range, NULL, 0, check_before_write);
 }
 
+/* The access is an event, and leaves no clocks. */
+static void end_bare(struct pt_shadow_self *self, const struct pt_locked_range *range, enum pt_event_kind kind,
+                     const struct pt_site *site)
+{
+    pt_shadow_word *word = NULL;
+    take_piece(self, kind, site, range->from, range->to - range->from);
+    self->locked = range->outer;
+    for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
+        word = next_word(word, granule);
+        pt_granule_unlock(word, locked_word(word)); /* what came there meanwhile, if the access had a fault, stays */
+    }
+}
+
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site)
 {
+    if (range->bare && !range->sync) {
+        end_bare(self, range, PT_KIND_READ_AT, site);
+        return;
+    }
     if (is_small(range)) {
         end_small(self, range, PT_KIND_READ_AT, site);
         return;
@@ -445,6 +465,10 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
     if (self->slow && range->order && !range->sync && kind == PT_KIND_WRITE) {
         range->stores = true;
         kind = PT_KIND_UPDATE;
+    }
+    if (range->bare && !range->sync) {
+        end_bare(self, range, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
+        return;
     }
     if (is_small(range)) {
         end_small(self, range, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
