@@ -116,6 +116,23 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
     return pointer;
 }
 
+LLVMValueRef pt_fixed_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way)
+{
+    struct pt_way way = {0};
+    for (unsigned steps = 0; steps < MAX_ADDRESS_STEPS; steps++) {
+        struct pt_way next = way;
+        unsigned opcode = opcode_of(pointer);
+        if (opcode == LLVMGetElementPtr)
+            add_gep(m, pointer, &next);
+        if ((opcode != LLVMGetElementPtr && opcode != LLVMBitCast) || next.unknown_max > 0)
+            break;
+        way = next;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    *ret_way = way;
+    return pointer;
+}
+
 static bool is_constant(LLVMValueRef base)
 {
     return (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)) || LLVMIsAFunction(base);

@@ -266,7 +266,7 @@ static bool is_atomic_wrapper(const char *name)
     return false;
 }
 
-static void set_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+void pt_set_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
@@ -289,7 +289,7 @@ static void mark_for_inlining(LLVMContextRef context, LLVMValueRef function)
 {
     remove_attribute(function, "noinline"); /* what -O0 gives every function */
     remove_attribute(function, "optnone");
-    set_attribute(context, function, "alwaysinline");
+    pt_set_attribute(context, function, "alwaysinline");
 }
 
 /* The functions of the C++ library that synchronise (std::mutex::lock), and those through which it calls them
@@ -364,7 +364,7 @@ static enum pt_status inline_wrappers(struct pt_module *m, const struct pt_strta
         if (!has_string_attribute(f, waits))
             continue;
         LLVMRemoveStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, waits, sizeof waits - 1);
-        set_attribute(m->context, f, "alwaysinline");
+        pt_set_attribute(m->context, f, "alwaysinline");
     }
     return status;
 }
