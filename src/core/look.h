@@ -3,7 +3,7 @@
  * they are told afterwards, a stretch at a time. A stretch is what a block does between two calls or atomic operations;
  * at its end stands
  *
- *     if (stretch.asked != __portent_asks) __portent_look(&look, arguments);
+ *     if (stretch.asked != __portent_asks) __portent_look(look, arguments);
  *
  * Who looks writes what he found in __portent_asks to `asked` once there is nothing to look at there before it changes
  * again: so a stretch that runs often costs two loads and a branch. Both are 0 as long as nobody wants to know.
@@ -20,13 +20,18 @@ enum pt_looked_kind {
     PT_LOOKED_WRITE = 2,
     PT_LOOKED_SIZED = 4, /* `size` is the number of the argument that has it */
 };
+enum { PT_LOOKED_NO_INDEX = 255 };
 
+/* At `memory`, or if that is NULL at argument `base`, and `offset` bytes further, and argument `index` times `scale`.
+ */
 struct pt_looked {
     const struct pt_site *site;
-    int32_t offset; /* from the base, in bytes */
-    uint16_t size;  /* in bytes */
-    uint8_t kind;   /* enum pt_looked_kind */
-    uint8_t base;   /* number of the argument that has it */
+    const char *memory;
+    int32_t offset;
+    uint32_t scale;
+    uint16_t size; /* in bytes */
+    uint8_t kind;  /* enum pt_looked_kind */
+    uint8_t base, index;
 };
 
 struct pt_look {
@@ -35,12 +40,12 @@ struct pt_look {
     struct pt_looked accesses[];
 };
 
-enum { PT_LOOK_MAX = 32 }; /* instructions of a stretch, or one more; further ones are another */
+enum { PT_LOOK_MAX = 32, PT_LOOK_ARGUMENTS = 4 }; /* of a stretch; what has more is several */
 
 extern uint32_t __portent_asks; /* changes whenever stretches are to ask again */
 
-/* Leaves all general registers but r11 as they are (LLVM's preserve_most): it is called where hardly anything runs, and
- * code that runs often next to it has its values in them. */
-void __portent_look(const struct pt_look *look, const uintptr_t *arguments);
+/* Called by assembly (instrument/looks.c) with the address of the look on top of the stack, and above it the arguments;
+ * leaves all registers as they are. */
+void __portent_look(void);
 
 #endif

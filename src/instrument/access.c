@@ -116,21 +116,46 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
     return pointer;
 }
 
-LLVMValueRef pt_fixed_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way)
+/* The one index of a GEP that is no constant, of 64 bits; NULL: there are none, or it is not so simple. */
+static LLVMValueRef only_index(struct pt_module *m, LLVMValueRef gep)
 {
-    struct pt_way way = {0};
-    for (unsigned steps = 0; steps < MAX_ADDRESS_STEPS; steps++) {
-        struct pt_way next = way;
-        unsigned opcode = opcode_of(pointer);
-        if (opcode == LLVMGetElementPtr)
-            add_gep(m, pointer, &next);
-        if ((opcode != LLVMGetElementPtr && opcode != LLVMBitCast) || next.unknown_max > 0)
-            break;
-        way = next;
-        pointer = LLVMGetOperand(pointer, 0);
+    LLVMValueRef found = NULL;
+    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(gep); i++) {
+        LLVMValueRef index = LLVMGetOperand(gep, i);
+        if (LLVMIsAConstantInt(index))
+            continue;
+        if (found || LLVMTypeOf(index) != m->i64)
+            return NULL;
+        found = index;
     }
-    *ret_way = way;
-    return pointer;
+    return found;
+}
+
+struct pt_address pt_address_of(struct pt_module *m, LLVMValueRef pointer)
+{
+    struct pt_address address = {.base = pointer};
+    for (unsigned steps = 0; steps < MAX_ADDRESS_STEPS; steps++) {
+        struct pt_way way = {.offset = address.offset};
+        LLVMValueRef index = NULL;
+        unsigned opcode = opcode_of(address.base);
+        if (opcode == LLVMGetElementPtr) {
+            add_gep(m, address.base, &way);
+            index = way.unknown_max ? only_index(m, address.base) : NULL;
+            if (way.unknown_max && (!index || address.index || way.unknown_max > UINT32_MAX))
+                break;
+        } else if (opcode != LLVMBitCast) {
+            break;
+        }
+        if (way.offset != (int32_t)way.offset)
+            break;
+        address.offset = (int32_t)way.offset;
+        if (index) {
+            address.index = index;
+            address.scale = (uint32_t)way.unknown_max;
+        }
+        address.base = LLVMGetOperand(address.base, 0);
+    }
+    return address;
 }
 
 static bool is_constant(LLVMValueRef base)

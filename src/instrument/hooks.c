@@ -343,7 +343,7 @@ static void acquire_after(struct pt_module *m, const struct pt_hooked_access *ac
 }
 
 /* How much it was is found out behind it. */
-void pt_tell_read(struct pt_module *m, const struct pt_hooked_access *access)
+static void tell_read(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef call = access->inst, other = LLVMConstNull(m->byte_pointer), size = LLVMConstAllOnes(m->i64);
     if (access->other != PT_NONE)
@@ -442,7 +442,7 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         break;
     case PT_ACCESS_LIBRARY_READ:
         go_behind(m, access->inst);
-        pt_tell_read(m, access);
+        tell_read(m, access);
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);

@@ -118,8 +118,13 @@ struct pt_way {
    local ends the way. */
 LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
 
-/* The same through casts and distances that are known alone. */
-LLVMValueRef pt_fixed_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
+/* An address as the processor has it: base + offset + index * scale. Without an index it is NULL, and the scale 0. */
+struct pt_address {
+    LLVMValueRef base, index; /* a pointer, and an integer of 64 bits */
+    int32_t offset;
+    uint32_t scale;
+};
+struct pt_address pt_address_of(struct pt_module *m, LLVMValueRef pointer);
 
 /* May another thread reach this memory, which an instruction of the function at hand accesses? */
 bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address, LLVMValueRef inst);
@@ -149,7 +154,7 @@ bool pt_is_chosen(LLVMValueRef function);
 /* rewrite.c: replaces the accesses of a function that the phase is for. */
 void pt_rewrite_function(struct pt_module *m, LLVMValueRef function);
 bool pt_has_attribute(LLVMValueRef function, const char *name);
-void pt_set_attribute(LLVMContextRef context, LLVMValueRef function, const char *name);
+void pt_set_call_attribute(LLVMContextRef context, LLVMValueRef call, const char *name);
 
 struct pt_place {
     const char *file; /* `len` characters */
@@ -205,13 +210,6 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function);
 
 /* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
 bool pt_is_plain(const struct pt_hooked_access *access);
-/* Is a stretch of plain accesses over before this instruction? */
-bool pt_ends_stretch(LLVMValueRef inst);
-/* Ends the block where the builder stands: it goes on to one of two, by whether the stretch has been asked about. */
-void pt_ask(struct pt_module *m, LLVMValueRef asked, LLVMBasicBlockRef tell, LLVMBasicBlockRef rest);
-/* Tells accesses, where the builder stands; `room` is for what it returns, a number of i64. */
-unsigned pt_tell_stretch(struct pt_module *m, const struct pt_hooked_access *accesses, size_t count, LLVMValueRef asked,
-                         LLVMValueRef room);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
@@ -219,8 +217,6 @@ LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef ret
 /* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see
  * fill the buffer. Not in this call. */
 void pt_keep_function(struct pt_module *m, LLVMValueRef call);
-/* Tells what a function of the library has read, which is an access of that kind. */
-void pt_tell_read(struct pt_module *m, const struct pt_hooked_access *access);
 /* Replaces one access by calls. */
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access);
 

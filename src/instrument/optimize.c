@@ -146,18 +146,12 @@ static LLVMTargetMachineRef machine_of(LLVMModuleRef module)
     return machine;
 }
 
-/* What all passes go by, and the code generator where it is the same process: what is told of a twin's accesses in a
- * loop (looks.c) hardly ever runs, so nothing of it is computed before the loop, where it would take registers. A
- * function brings the tests for its events along, and those of what was inlined into it, which
+/* What all passes go by. A function brings the tests for its events along, and those of what was inlined into it, which
  * LLVM takes for a hundred each: the source's inline functions are to be inlined as they are without them. */
 static void tell_passes(void)
 {
-    static const char *const arguments[] = {"portent",
-                                            "-simplifycfg-hoist-common=false",
-                                            "-simplifycfg-sink-common=false",
-                                            "-inlinehint-threshold=650",
-                                            "-disable-hoisting-to-hotter-blocks=all",
-                                            "-block-freq-ratio-threshold=2"};
+    static const char *const arguments[] = {"portent", "-simplifycfg-hoist-common=false",
+                                            "-simplifycfg-sink-common=false", "-inlinehint-threshold=650"};
     static bool told;
     if (!told)
         LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);

@@ -25,13 +25,7 @@
 #include <stdlib.h>
 
 #include "core/functions.h"
-#include "core/look.h"
-
-/* Plain accesses that the twin tells at the end of a stretch (looks.c): some of `told`. */
-struct stretch {
-    size_t first, count;
-    LLVMBasicBlockRef from, tell, rest;
-};
+#include "instrument/looks.h"
 
 /* From the body to its twin. */
 struct copy {
@@ -41,12 +35,10 @@ struct copy {
     struct pt_map64 ways;      /* blocks that the twin reaches, to the number of ways into them */
     LLVMBasicBlockRef *blocks; /* these, in the order of the function */
     size_t block_count, block_cap;
-    struct pt_map64 joined;   /* those of them that the block before goes on with */
-    struct pt_map64 ends;     /* blocks, to indices of the last one of those that they have become, in `twins` */
-    struct pt_map64 accesses; /* instructions, to the first of their accesses */
-    size_t *told;             /* accesses of the module */
-    size_t told_count, told_cap;
-    struct stretch *stretches;
+    struct pt_map64 joined;       /* those of them that the block before goes on with */
+    struct pt_map64 ends;         /* blocks, to indices of the last one of those that they have become, in `twins` */
+    struct pt_map64 accesses;     /* instructions, to the first of their accesses */
+    struct pt_stretch *stretches; /* of plain accesses, by values of the body but for what ends them */
     size_t stretch_count, stretch_cap;
 };
 
@@ -149,71 +141,68 @@ static LLVMBasicBlockRef goes_on_with(struct pt_module *m, const struct copy *co
     return joins ? next : NULL;
 }
 
-static void copy_instruction(struct pt_module *m, struct copy *copy, LLVMValueRef inst)
+/* NULL: it is not in the twin. */
+static LLVMValueRef copy_instruction(struct pt_module *m, struct copy *copy, LLVMValueRef inst)
 {
     LLVMValueRef known = is_state(inst) ? LLVMConstInt(m->i8, PT_FUNCTION_QUIET, false) : decided(m, inst);
     if (known)
         note_twin(copy, inst, known);
     if (known || LLVMIsADbgVariableIntrinsic(inst))
-        return;
+        return NULL;
     LLVMValueRef made = LLVMIsAPHINode(inst) ? copy_phi(m, inst) : LLVMInstructionClone(inst);
     if (!LLVMIsAPHINode(inst))
         LLVMInsertIntoBuilder(m->builder, made);
     note_twin(copy, inst, made);
+    return made;
 }
 
-/* The twin goes on in another block, once it has asked whether its last accesses are to be told. */
-static void end_stretch(struct pt_module *m, struct copy *copy, LLVMValueRef function, struct stretch *stretch)
+static void end_stretch(struct copy *copy, struct pt_stretch *stretch, LLVMValueRef before)
 {
-    stretch->from = LLVMGetInsertBlock(m->builder);
-    stretch->rest = LLVMAppendBasicBlockInContext(m->context, function, "");
-    stretch->tell = LLVMAppendBasicBlockInContext(m->context, function, "");
-    PT_PUSH(copy->stretches, copy->stretch_count, copy->stretch_cap, *stretch);
-    LLVMPositionBuilderAtEnd(m->builder, stretch->rest);
-    *stretch = (struct stretch){.first = copy->told_count};
+    if (stretch->entry_count > 0) {
+        stretch->before = before;
+        PT_PUSH(copy->stretches, copy->stretch_count, copy->stretch_cap, *stretch);
+    }
+    stretch->entry_count = stretch->argument_count = 0;
 }
 
-static void add_to_stretch(struct pt_module *m, struct copy *copy, LLVMValueRef inst, struct stretch *stretch)
+static void add_accesses(struct pt_module *m, struct copy *copy, LLVMValueRef inst, struct pt_stretch *stretch)
 {
     size_t at = pt_map64_get(&copy->accesses, pt_key(inst));
     for (; at < m->access_count && m->accesses[at].inst == inst; at++) {
-        if (!pt_is_plain(&m->accesses[at]))
+        if (!pt_is_plain(&m->accesses[at]) || pt_add_to_stretch(m, stretch, &m->accesses[at]))
             continue;
-        PT_PUSH(copy->told, copy->told_count, copy->told_cap, at);
-        stretch->count++;
+        end_stretch(copy, stretch, twin_of(copy, inst));
+        pt_add_to_stretch(m, stretch, &m->accesses[at]); /* for one there is room */
     }
 }
 
 /* A block, all but the instruction that ends it. */
-static void copy_inside(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block, struct stretch *stretch)
+static void copy_inside(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block, struct pt_stretch *stretch)
 {
-    LLVMValueRef function = LLVMGetBasicBlockParent(block), end = LLVMGetBasicBlockTerminator(block);
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst != end; inst = LLVMGetNextInstruction(inst)) {
-        if (stretch->count > 0 && (pt_ends_stretch(inst) || stretch->count >= PT_LOOK_MAX))
-            end_stretch(m, copy, function, stretch);
-        copy_instruction(m, copy, inst);
-        add_to_stretch(m, copy, inst, stretch);
+        LLVMValueRef made = copy_instruction(m, copy, inst);
+        if (made && pt_ends_stretch(inst))
+            end_stretch(copy, stretch, made);
+        add_accesses(m, copy, inst, stretch);
     }
 }
 
 /* A block, and those that it goes on with. */
 static void copy_block(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block)
 {
-    struct stretch stretch = {.first = copy->told_count};
+    struct pt_stretch stretch = {.entry_count = 0};
     LLVMPositionBuilderAtEnd(m->builder, twin_block(copy, block));
     LLVMSetCurrentDebugLocation2(m->builder, NULL); /* what is inserted has its own */
     copy_inside(m, copy, block, &stretch);
     for (LLVMBasicBlockRef next; (next = goes_on_with(m, copy, block)); block = next)
         copy_inside(m, copy, next, &stretch);
-    if (stretch.count > 0)
-        end_stretch(m, copy, LLVMGetBasicBlockParent(block), &stretch);
     *pt_map64_at(&copy->ends, pt_key(LLVMBasicBlockAsValue(block))) = (uint32_t)copy->count;
     PT_PUSH(copy->twins, copy->count, copy->cap, LLVMBasicBlockAsValue(LLVMGetInsertBlock(m->builder)));
     LLVMBasicBlockRef only = only_way(m, block);
-    if (only)
-        LLVMBuildBr(m->builder, twin_block(copy, only));
-    else
-        copy_instruction(m, copy, LLVMGetBasicBlockTerminator(block));
+    end_stretch(copy, &stretch,
+                only ? LLVMBuildBr(m->builder, twin_block(copy, only))
+                     : copy_instruction(m, copy, LLVMGetBasicBlockTerminator(block)));
 }
 
 static void connect_phi(const struct copy *copy, LLVMValueRef phi, LLVMValueRef made)
@@ -320,8 +309,8 @@ static void copy_body(struct pt_module *m, struct copy *copy, LLVMValueRef funct
         connect(copy, copy->blocks[i]);
 }
 
-/* What the twin has asked for each of its stretches, and memory for what it tells. */
-static void tell_stretches(struct pt_module *m, const struct copy *copy, LLVMBasicBlockRef entry)
+/* What was asked about each stretch is a word of the function's. */
+static void ask(struct pt_module *m, struct copy *copy)
 {
     if (copy->stretch_count == 0)
         return;
@@ -329,27 +318,15 @@ static void tell_stretches(struct pt_module *m, const struct copy *copy, LLVMBas
     LLVMValueRef all = LLVMAddGlobal(m->module, type, ".portent.asked");
     LLVMSetInitializer(all, LLVMConstNull(type));
     LLVMSetLinkage(all, LLVMInternalLinkage);
-    LLVMPositionBuilderAtEnd(m->builder, entry);
-    LLVMValueRef room = LLVMBuildArrayAlloca(m->builder, m->i64, LLVMConstInt(m->i32, 1, false), "");
-    unsigned most = 1;
     for (size_t i = 0; i < copy->stretch_count; i++) {
-        const struct stretch *stretch = &copy->stretches[i];
+        struct pt_stretch *stretch = &copy->stretches[i];
         LLVMValueRef at[] = {LLVMConstInt(m->i64, 0, false), LLVMConstInt(m->i64, i, false)};
-        LLVMValueRef asked = LLVMConstInBoundsGEP2(type, all, at, 2);
-        struct pt_hooked_access told[PT_LOOK_MAX + 1];
-        for (size_t k = 0; k < stretch->count; k++) {
-            told[k] = m->accesses[copy->told[stretch->first + k]];
-            told[k].inst = twin_of(copy, told[k].inst);
-        }
-        LLVMPositionBuilderAtEnd(m->builder, stretch->from);
-        LLVMSetCurrentDebugLocation2(m->builder, LLVMInstructionGetDebugLoc(told[0].inst));
-        pt_ask(m, asked, stretch->tell, stretch->rest);
-        LLVMPositionBuilderAtEnd(m->builder, stretch->tell);
-        unsigned used = pt_tell_stretch(m, told, stretch->count, asked, room);
-        LLVMBuildBr(m->builder, stretch->rest);
-        most = used > most ? used : most;
+        for (unsigned k = 0; k < stretch->argument_count; k++)
+            stretch->arguments[k] = twin_of(copy, stretch->arguments[k]);
+        LLVMPositionBuilderBefore(m->builder, stretch->before);
+        LLVMSetCurrentDebugLocation2(m->builder, LLVMInstructionGetDebugLoc(stretch->before));
+        pt_ask(m, stretch, LLVMConstInBoundsGEP2(type, all, at, 2));
     }
-    LLVMSetOperand(room, 0, LLVMConstInt(m->i32, most, false));
 }
 
 static void release(struct copy *copy)
@@ -361,7 +338,6 @@ static void release(struct copy *copy)
     pt_map64_release(&copy->accesses);
     free(copy->twins);
     free(copy->blocks);
-    free(copy->told);
     free(copy->stretches);
 }
 
@@ -377,7 +353,7 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
     pt_map64_init(&copy.ends);
     pt_map64_init(&copy.accesses);
     copy_body(m, &copy, function, body);
-    tell_stretches(m, &copy, entry);
+    ask(m, &copy);
     choose(m, function, entry, body, twin_block(&copy, body));
     for (size_t i = 0; i < m->access_count; i++) {
         struct pt_hooked_access access = m->accesses[i];

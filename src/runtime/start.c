@@ -38,6 +38,7 @@
 #include "runtime/race/life.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
@@ -230,6 +231,7 @@ void pt_start_recording(bool streams)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams);
     pt_wrap_samples = __portent_plain && !pt_wrap_looks;
+    pt_shadow_look_start();
     pt_thread_leave(self);
 }
 
