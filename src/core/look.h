@@ -6,7 +6,7 @@
  *     if (stretch.asked != __portent_asks) __portent_look(look, arguments);
  *
  * Who looks writes what he found in __portent_asks to `asked` once there is nothing to look at there before it changes
- * again: so a stretch that runs often costs two loads and a branch. Both are 0 as long as nobody wants to know.
+ * again: so a stretch that runs often costs three loads and a branch. Both are 0 as long as nobody wants to know.
  */
 #ifndef PT_CORE_LOOK_H
 #define PT_CORE_LOOK_H

@@ -25,7 +25,7 @@
  * An access that is told after it was made is told before its thread synchronises, so all of this is true of it.
  *
  * Memory that ends in a gap is forgotten as in a window, without being looked at. What was locked before a window is in
- * no report of it. Cost: in a gap two loads and a branch for a stretch of accesses, some ten instructions for any
+ * no report of it. Cost: in a gap three loads and a branch for a stretch of accesses, some ten instructions for any
  * other event; to open or close a window takes time that is
  * linear in the threads, and so does coming to know what there was in windows, once for each.
  */
