@@ -116,6 +116,48 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
     return pointer;
 }
 
+/* The one index of a GEP that is no constant, of 64 bits; NULL: there are none, or it is not so simple. */
+static LLVMValueRef only_index(struct pt_module *m, LLVMValueRef gep)
+{
+    LLVMValueRef found = NULL;
+    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(gep); i++) {
+        LLVMValueRef index = LLVMGetOperand(gep, i);
+        if (LLVMIsAConstantInt(index))
+            continue;
+        if (found || LLVMTypeOf(index) != m->i64)
+            return NULL;
+        found = index;
+    }
+    return found;
+}
+
+struct pt_address pt_address_of(struct pt_module *m, LLVMValueRef pointer)
+{
+    struct pt_address address = {.base = pointer};
+    for (unsigned steps = 0; steps < MAX_ADDRESS_STEPS; steps++) {
+        struct pt_way way = {.offset = address.offset};
+        LLVMValueRef index = NULL;
+        unsigned opcode = opcode_of(address.base);
+        if (opcode == LLVMGetElementPtr) {
+            add_gep(m, address.base, &way);
+            index = way.unknown_max ? only_index(m, address.base) : NULL;
+            if (way.unknown_max && (!index || address.index || way.unknown_max > UINT32_MAX))
+                break;
+        } else if (opcode != LLVMBitCast) {
+            break;
+        }
+        if (way.offset != (int32_t)way.offset)
+            break;
+        address.offset = (int32_t)way.offset;
+        if (index) {
+            address.index = index;
+            address.scale = (uint32_t)way.unknown_max;
+        }
+        address.base = LLVMGetOperand(address.base, 0);
+    }
+    return address;
+}
+
 static bool is_constant(LLVMValueRef base)
 {
     return (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)) || LLVMIsAFunction(base);

@@ -29,6 +29,7 @@ struct driver {
     struct pt_args includes; /* options: where <portent.h> is, and what comes before libstdc++'s files */
     const char *plugin;      /* the option that makes clang load it; NULL: clang cannot */
     bool cxx, verbose;
+    bool debugs; /* the user wants debug information, or may: then that of locals is there, too */
     struct pt_arena arena;
     struct pt_args lost; /* outputs of jobs that failed or did not run */
     struct pt_choice choice;
@@ -163,6 +164,7 @@ static enum pt_status give_orders(struct driver *driver, struct pt_orders *order
 {
     const char *path = pt_workdir_name(&driver->arena, ".orders");
     orders->choice = driver->choice;
+    orders->locals = driver->debugs;
     orders->folder = pt_workdir();
     setenv(PT_ORDERS_VARIABLE, path, 1);
     return pt_orders_write(orders, path, err);
@@ -451,6 +453,7 @@ int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_di
     bool clangs_own = args.n == 0 || strncmp(args.v[0], "-cc1", 4) == 0;
     for (size_t i = 0; i < args.n; i++) {
         clangs_own |= strcmp(args.v[i], "-###") == 0;
+        driver.debugs |= strncmp(args.v[i], "-g", 2) == 0 || args.v[i][0] == '@';
         driver.verbose |= strcmp(args.v[i], "-v") == 0 || strcmp(args.v[i], "--verbose") == 0;
     }
     if (!taken || (!clangs_own && pt_workdir_make(&err) != PT_OK)) {

@@ -343,10 +343,9 @@ static void acquire_after(struct pt_module *m, const struct pt_hooked_access *ac
 }
 
 /* How much it was is found out behind it. */
-static void read_behind(struct pt_module *m, const struct pt_hooked_access *access)
+static void tell_read(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef call = access->inst, other = LLVMConstNull(m->byte_pointer), size = LLVMConstAllOnes(m->i64);
-    go_behind(m, call);
     if (access->other != PT_NONE)
         other = LLVMGetOperand(call, access->other);
     if (LLVMGetTypeKind(LLVMTypeOf(other)) == LLVMIntegerTypeKind)
@@ -442,7 +441,8 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         pt_bracket_libatomic(m, access, size_of(m, access));
         break;
     case PT_ACCESS_LIBRARY_READ:
-        read_behind(m, access);
+        go_behind(m, access->inst);
+        tell_read(m, access);
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);

@@ -118,6 +118,14 @@ struct pt_way {
    local ends the way. */
 LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
 
+/* An address as the processor has it: base + offset + index * scale. Without an index it is NULL, and the scale 0. */
+struct pt_address {
+    LLVMValueRef base, index; /* a pointer, and an integer of 64 bits */
+    int32_t offset;
+    uint32_t scale;
+};
+struct pt_address pt_address_of(struct pt_module *m, LLVMValueRef pointer);
+
 /* May another thread reach this memory, which an instruction of the function at hand accesses? */
 bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address, LLVMValueRef inst);
 
@@ -146,6 +154,7 @@ bool pt_is_chosen(LLVMValueRef function);
 /* rewrite.c: replaces the accesses of a function that the phase is for. */
 void pt_rewrite_function(struct pt_module *m, LLVMValueRef function);
 bool pt_has_attribute(LLVMValueRef function, const char *name);
+void pt_set_call_attribute(LLVMContextRef context, LLVMValueRef call, const char *name);
 
 struct pt_place {
     const char *file; /* `len` characters */
@@ -201,6 +210,9 @@ bool pt_is_function_record(LLVMValueRef global);
 /* twins.c: gives a function a second body, to be run where nobody looks at plain accesses. After their sites are known,
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
+
+/* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
+bool pt_is_plain(const struct pt_hooked_access *access);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,

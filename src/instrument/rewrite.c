@@ -272,6 +272,12 @@ static void set_attribute(LLVMContextRef context, LLVMValueRef function, const c
     LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
 }
 
+void pt_set_call_attribute(LLVMContextRef context, LLVMValueRef call, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
 static void remove_attribute(LLVMValueRef function, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -459,12 +465,25 @@ static enum pt_status rewrite_at_once(struct pt_module *m, bool optimize, const 
     return PT_OK;
 }
 
+/* Where locals are at each moment, for a debugger: not where nobody has asked for debug information, for to find that
+ * out takes the code generator a tenth of its time. Names of accesses have been made of it by now. */
+static void forget_locals(LLVMValueRef function)
+{
+    LLVMValueRef next;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = next) {
+            next = LLVMGetNextInstruction(inst);
+            if (LLVMIsADbgVariableIntrinsic(inst))
+                LLVMInstructionEraseFromParent(inst);
+        }
+}
+
 /* The same around the optimiser. What nobody uses is deleted last: statics have been kept (optimize.c). */
-static enum pt_status rewrite_around(struct pt_module *m, const char *level, const struct pt_strtab *opt_outs,
+static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders *how, const struct pt_strtab *opt_outs,
                                      struct pt_err *err)
 {
     keep_inline_bodies(m);
-    enum pt_status status = pt_optimize(m, level, opt_outs, err);
+    enum pt_status status = pt_optimize(m, how->level, opt_outs, err);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
         LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
         m->left_alone = !pt_is_chosen(f);
@@ -473,6 +492,8 @@ static enum pt_status rewrite_around(struct pt_module *m, const char *level, con
             continue;
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
+        if (!how->locals)
+            forget_locals(f);
     }
     return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
 }
@@ -501,8 +522,8 @@ static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders
     if (status == PT_OK)
         pt_add_function_events(m, &opt_outs);
     if (status == PT_OK)
-        status = how->level ? rewrite_around(m, how->level, &opt_outs, err)
-                            : rewrite_at_once(m, how->optimize, &opt_outs, err);
+        status =
+            how->level ? rewrite_around(m, how, &opt_outs, err) : rewrite_at_once(m, how->optimize, &opt_outs, err);
     pt_strtab_release(&opt_outs);
     LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
     add_mark(m);

@@ -34,9 +34,11 @@
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
+#include "runtime/race/choose.h"
 #include "runtime/race/life.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
@@ -180,6 +182,15 @@ static bool start_races(void)
     return (!(looks.races || looks.lives) || pt_race_start()) && (!looks.lives || pt_life_start((uint64_t)kept << 20));
 }
 
+/* Whether it is enough that plain accesses are told afterwards, a stretch at a time (core/look.h): races are sampled,
+ * and nobody else hears of accesses, now or later. */
+static bool may_run_twins(const struct pt_config *config, bool streams)
+{
+    return pt_race_looks.races && !pt_race_looks.lives && pt_race_samples && !config->race_property_count &&
+           !config->watch_count && !config->event_count && !config->mttl_bytes && !pt_runtime_records_full() &&
+           !pt_monitor_on && !pt_gate && !pt_record_on && !pt_explore_on && !streams;
+}
+
 /* Of the objects that are linked together, or with the program: what is opened later counts as one (events.c). */
 extern const char __portent_built __attribute__((weak, visibility("default")));
 
@@ -218,6 +229,9 @@ void pt_start_recording(bool streams)
         pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
+    __portent_plain = may_run_twins(config, streams);
+    pt_wrap_samples = __portent_plain && !pt_wrap_looks;
+    pt_shadow_look_start();
     pt_thread_leave(self);
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/hooks.h"
 #include "expect.h"
+#include "core/look.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
@@ -60,6 +61,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
 bool pt_race_chooses, pt_race_lists, pt_race_samples;
 _Atomic uint32_t pt_race_windows;
 uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
+uint32_t __portent_asks;
 __thread struct pt_race_choices *pt_race_choices;
 
 bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)

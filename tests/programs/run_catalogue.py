@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The catalogue of races: run_catalogue.py PORTENT [NAME...] [--by WAY]... [--jobs N] [--keep FOLDER] [--tsan]
 
-Each program of ../races/programs is compiled by `portent cc` or `portent c++` at -O0 and -O2 and looked through for races in three ways:
-`check`, on a full recording; `run`, while it runs; and `alone`, by PORTENT_OPTIONS=races=1 without an observer. Each must find exactly
+Each program of ../races/programs is compiled by `portent cc` or `portent c++` at -O0 and -O2 and looked through for races in four ways:
+`check`, on a full recording; `run`, while it runs; `alone`, by PORTENT_OPTIONS=races=1 without an observer; and `sampled`, the same with
+sample=1000, which looks at all of a program this small, by the twins of its functions, so at -O2 alone. Each must find exactly
 the pairs of places that the head of the program lists, and the program must do what it does (status 0). --tsan asks ThreadSanitizer
 instead, whose places must be the same too, where the head does not say why not. ../races/README.md says how a head is written. The
 last line is `catalogue: N passed, M failed`; what is counted is a program at a level, seen in one way.
@@ -183,12 +184,16 @@ def while_running(portent, program, binary):
     return found
 
 
-def alone(_, program, binary):
+def alone(_, program, binary, options="races=1"):
     """By the program itself."""
-    done = run(binary, options="races=1")
+    done = run(binary, options=options)
     found = list(of_text(done.stderr, program))
     same(f"status of the program by itself ({done.stderr})", done.returncode, 66 if found else int(program.get("status", "0")))
     return found
+
+
+def sampled(_, program, binary):
+    return alone(_, program, binary, "races=1:sample=1000")
 
 
 def sanitized(_, program, binary):
@@ -197,7 +202,16 @@ def sanitized(_, program, binary):
     return list(of_text(done.stderr, program))
 
 
-WAYS = {"check": check, "run": while_running, "alone": alone}
+WAYS = {"check": check, "run": while_running, "alone": alone, "sampled": sampled}
+
+
+def is_of(program, way, key):
+    """Does a line of the head speak of this way? What it says of `alone` is true of `sampled`, too."""
+    return (way if way != "sampled" else "alone") in program.get(key).partition(",")[0].split()
+
+
+def ways_at(program, level, ways):
+    return [way for way in ways if not is_of(program, way, "without") and (way != "sampled" or level != "-O0")]
 
 
 def compiler_of(portent, ways, program):
@@ -220,7 +234,7 @@ def one(portent, program, level, ways, folder, turns):
             wrong[way] = problem(found, program.races, way in ("check", "run"))
             if way == "tsan" and program.get("tsan"):
                 wrong[way] = None
-            if way in program.get("open").partition(",")[0].split():
+            if is_of(program, way, "open"):
                 wrong[way] = None if wrong[way] else f"the head says that it is open: {program.get('open')}, and it is right now"
         except Exception as failure:  # whatever it is, the other programs still run
             wrong[way] = f"{type(failure).__name__} {failure}"
@@ -245,8 +259,7 @@ def main():
         turns = os.path.join(folder, "turns.o")
         same("compiling turns.c", run("clang", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(HERE, "turns.c"), "-o", turns).returncode, 0)
         ways = ["tsan"] if options.tsan else options.by or list(WAYS)
-        jobs = [(program, level, [way for way in ways if way not in program.get("without").split()])
-                for program in programs for level in program.levels()]
+        jobs = [(program, level, ways_at(program, level, ways)) for program in programs for level in program.levels()]
         compile_objects(lambda program: compiler_of(portent, ways, program), [job[:2] for job in jobs], folder, pool)
         for (program, level, _), wrong in zip(jobs, pool.map(lambda job: one(portent, *job, folder, turns), jobs)):
             for way, what in wrong.items():

@@ -133,7 +133,8 @@ def every_kind_of_access_calls_its_hook():
 
 @test
 def twins_have_no_hooks_but_those_that_order_threads():
-    """And those of calls that are replaced before the optimiser runs (strcpy)."""
+    """And those of calls that are replaced before the optimiser runs (strcpy), and of what library functions read. Of plain accesses it tells by stretches, if it is asked
+    (src/core/look.h): what the body does with a hook each, in as few questions as there are calls between them."""
     with open("twins.c", "w", encoding="utf-8") as file:
         file.write("""#include <pthread.h>
 #include <stdatomic.h>
@@ -145,18 +146,39 @@ void mixed(const char *s) { pthread_mutex_lock(&m); x += (int)strlen(s); atomic_
 char *fresh(void) { char *p = malloc(8); memset(p, x, 8); return p; }
 int labels(int i) { static void *at[] = {&&one, &&two}; goto *at[i & 1]; one: x++; two: return x; }
 void calls(void) { other(); other(); }
+int one(void) { return x; }
+static inline __attribute__((always_inline)) int inlined(void) { return x; }
+void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if (*q) p[4]++; }
 """)
     for level in ("-O0", "-O1", "-O2", "-Os"):
         text = cc(level, "-w", "-S", "-emit-llvm", "twins.c", "-o", "-")
         bodies, twins = functions_of(text), functions_of(text, twins=True)
-        check(sorted(twins) == ([] if level == "-O0" else ["fresh", "mixed", "plain"]), f"{level}: {sorted(twins)}")
+        check(sorted(twins) == ([] if level == "-O0" else ["fresh", "mixed", "one", "plain", "stretches"]), f"{level}: {sorted(twins)}")
         check(hooks_of(bodies["plain"]) and hooks_of(bodies["labels"]), f"{level}: {bodies}")
-        for function, wanted in (("plain", ["string"]), ("mixed", ["call", "atomic_rmw4", "call"]), ("fresh", ["allocated"])):
+        for function, wanted in (("plain", ["string"]), ("mixed", ["call", "read", "atomic_rmw4", "call"]), ("fresh", ["allocated"])):
             if level != "-O0":
-                check([hook for hook, _ in hooks_of(twins[function])] == wanted, f"{level} {function}: {hooks_of(twins[function])}")
+                got = [hook for hook, _ in hooks_of(twins[function])]
+                check(got == wanted, f"{level} {function}: {hooks_of(twins[function])}")
                 # Whether its calls are events is asked in the body alone.
                 check([any("load volatile i8" in line for line in bodies_of[function]) for bodies_of in (bodies, twins)] == [True, False],
                       f"{level} {function}: {twins[function]}")
+        if level != "-O0":
+            looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
+            # three accesses and one of what was inlined; then one, and the conditional two
+            check([len(looks[name]) for name in ("one", "stretches")] == [1, 3], f"{level}: {looks}")
+            entries = {int(count) for count in re.findall(r"@\.portent\.look[.\d]* = .*?\[(\d+) x", text)}
+            check(4 in entries and all("@__portent" not in line.split("asm", 1)[0] for line in looks["stretches"]), f"{level}: {entries}")
+
+
+@test
+def where_locals_are_is_said_if_asked_for():
+    """For a debugger, with -g; else names of accesses are all that debug information of locals is for."""
+    with open("locals.c", "w", encoding="utf-8") as file:
+        file.write("struct node { int value; } *head;\nint f(int n) { struct node *mine = head; int twice = 2 * n; return mine->value + twice; }\n")
+    for flags, wanted in (((), False), (("-g",), True), (("-g0",), False)):
+        text = cc("-O2", *flags, "-S", "-emit-llvm", "locals.c", "-o", "-")
+        check(("@llvm.dbg.value" in "\n".join(functions_of(text)["f"])) == wanted, f"{flags}: {wanted}")
+        check(("mine->value" in text) == (flags != ("-g0",)), f"{flags}: the access has its name")
 
 
 @test
@@ -189,7 +211,8 @@ extern unsigned char __portent_plain;
 int main(void) { printf("%d\\n", __portent_plain); return 0; }
 """)
     cc("-O2", "asked.c", "-o", "asked")
-    for options, wanted in (("", "1"), ("races=1", "0"), ("deadlocks=1", "0"), ("record=asked.rec", "0"), ("lifetimes=1", "0")):
+    for options, wanted in (("", "1"), ("races=1", "0"), ("races=1:sample=1000", "1"), ("races=1:sample=1000:lifetimes=1", "0"),
+                            ("races=1:sample=1000:record=asked.rec", "0"), ("deadlocks=1", "0"), ("record=asked.rec", "0"), ("lifetimes=1", "0")):
         got = ok("./asked", env={**os.environ, "PORTENT_OPTIONS": options}).strip()
         check(got == wanted, f"{options}: {got}")
 
@@ -825,7 +848,7 @@ def hooks_after_the_optimiser():
             check(got[function] == hooks, f"{level} {function}: {got[function]} instead of {hooks}")
         check(" br " in "\n".join(functions_of(text)["look"]), f"{level}: a load that the program does not always do")
         check("@never = internal" in text, f"{level}: a static that a property may name is gone")
-        check(not re.search(r"@\.portent\.site.*i32 0, i32 0,", text), f"{level}: an access without a line")
+        check(not re.search(r"^@\.portent\.site.*i32 0, i32 0,", text, re.M), f"{level}: an access without a line")
         check(not re.search(r"@\.portent\.site.*= .*\{ i8\* getelementptr inbounds \(\[1 x i8\]", text), f"{level}: an access without a file")
 
 

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/look.h"
 #include "race_util.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/race.h"
@@ -210,6 +211,42 @@ static void close(unsigned thread)
     assert_false(is_open());
 }
 
+/* How many accesses of a place that runs often a window lasts that a rare one opens. */
+static unsigned length_of(unsigned rare)
+{
+    unsigned length = 0;
+    assert_false(is_open());
+    assert_false(pt_race_choose(t[0], &sites[rare]));
+    for (; is_open(); length++)
+        assert_false(pt_race_choose(t[0], &sites[0]));
+    return length;
+}
+
+/* The more of them rare places open, the shorter they are, and stretches that were asked about are asked again. */
+static void windows_become_shorter(void **state)
+{
+    (void)state;
+    begin(2, 1000);
+    uint32_t asks = __portent_asks;
+    for (unsigned i = 0; i < PT_RACE_OFTEN; i++)
+        assert_false(pt_race_choose(t[0], &sites[0]));
+    while (is_open())
+        assert_false(pt_race_choose(t[0], &sites[0]));
+    unsigned first = length_of(1), last = 0;
+    for (unsigned i = PT_RACE_OFTEN; i < 20 * PT_RACE_OFTEN; i++)
+        last = length_of(2 + i / PT_RACE_OFTEN);
+    assert_in_range(first, EVENTS - 2, EVENTS);
+    assert_in_range(last, 16, 64);
+    assert_true(__portent_asks - asks >= 19 * PT_RACE_OFTEN);
+    /* a long access counts for many */
+    assert_false(pt_race_choose(t[0], &sites[40]));
+    assert_true(is_open());
+    pt_race_window_spend(t[0], 1 << 20);
+    assert_false(pt_race_choose(t[0], &sites[0]));
+    assert_false(is_open());
+    end(2);
+}
+
 /* Writes of two windows, with nothing between them that could order them, race; a lock that the second thread takes
  * may. */
 static void windows_apart(void **state)
@@ -282,8 +319,8 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered), cmocka_unit_test(rare_places_open),
-                                       cmocka_unit_test(windows_apart), cmocka_unit_test(synchronisation_opens),
-                                       cmocka_unit_test(threads_open)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered),  cmocka_unit_test(rare_places_open),
+                                       cmocka_unit_test(windows_become_shorter), cmocka_unit_test(windows_apart),
+                                       cmocka_unit_test(synchronisation_opens),  cmocka_unit_test(threads_open)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -5,6 +5,9 @@
  * it, none of them at a place that was seldom looked at, closes it for all. In a gap hooks and wrappers only look
  * whether the place was looked at often enough; one that was not opens a window. Otherwise the gap lasts until some
  * thread has synchronised so many times: at first few, and in the long run so many that one event in N is in a window.
+ * Windows that places open become shorter, the more there were. Where functions have twins, plain accesses are told a
+ * stretch at a time, right after them (core/look.h), and in a gap not even that, once all places of the stretch were
+ * looked at often enough: then it is asked again in the next window alone.
  *
  * Guarantee: a pair that is reported is unordered by happens-before, since what threads are taken to know of each
  * other is never less than they do. Let e1 be an access in a window, and let happens-before lead from it to e2 of
@@ -19,18 +22,23 @@
  * (pt_race_window_missed). Who has seen the window open, and is late, has one event of it under way: clocks in the
  * floor have slack for that, and a thread that comes into a window leaves the slack behind.
  *
+ * An access that is told after it was made is told before its thread synchronises, so all of this is true of it.
+ *
  * Memory that ends in a gap is forgotten as in a window, without being looked at. What was locked before a window is in
- * no report of it. Cost: in a gap some ten instructions for each event; to open or close a window takes time that is
+ * no report of it. Cost: in a gap three loads and a branch for a stretch of accesses, some ten instructions for any
+ * other event; to open or close a window takes time that is
  * linear in the threads, and so does coming to know what there was in windows, once for each.
  */
 #include "runtime/race/window.h"
 
 #include "core/hash.h"
+#include "core/look.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/impl.h"
 #include "runtime/sys/options.h"
 
 enum { EVENTS = 1024, FEW_EVENTS = 16, STEP = 4, SLACK = 16, JUMP = 2 * SLACK };
+enum { LONG_ONES = 32, SHORTEST = 32 }; /* windows that rare places open */
 
 bool pt_race_samples;
 _Atomic uint32_t pt_race_windows = 1;
@@ -44,6 +52,9 @@ static struct {
     uint32_t factor; /* how much longer the next gap is than the window */
     uint32_t rate;
     uint32_t events; /* in a window, by one thread */
+    uint32_t opened; /* windows, by places that were seldom looked at ... */
+    uint32_t burst;  /* ... and events in the next of those */
+    uint32_t length; /* of the window that is open now, or was last */
     uint64_t chance;
 } windows = {.lock = PT_SPIN(PT_RANK_THREAD)};
 
@@ -57,12 +68,20 @@ void pt_race_window_start(uint32_t rate)
     windows.rate = rate;
     windows.factor = rate < STEP ? rate : STEP;
     windows.events = rate < EVENTS / FEW_EVENTS ? FEW_EVENTS * rate : EVENTS;
+    windows.burst = windows.length = windows.events;
+    windows.opened = 0;
     windows.chance = (uint64_t)pt_options.seed;
     pt_spin_reset(&windows.lock);
     for (struct pt_race_self *self = all; self; self = self->window.older)
         self->window.lives = false;
     atomic_store_explicit(&pt_race_windows, 1, memory_order_relaxed);
     *pt_race_often_at(NULL) = PT_RACE_OFTEN; /* what has no place opens nothing */
+}
+
+/* Accesses that were not asked for any more are again, from here on: after what they are asked for can be seen. */
+static void ask_again(void)
+{
+    __atomic_fetch_add(&__portent_asks, pt_race_samples, __ATOMIC_RELEASE);
 }
 
 /* What the mode says agrees with the number of windows whenever nobody has the lock. */
@@ -74,6 +93,8 @@ void pt_race_window_several(bool several)
         pt_runtime_activate((open ? PT_ACTIVE_RACES : 0) | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
     else
         pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
+    if (several)
+        ask_again();
     pt_spin_unlock(&windows.lock);
 }
 
@@ -154,6 +175,14 @@ void pt_race_window_release(struct pt_race_self *self)
 
 /* ---- opening and closing ---- */
 
+/* A program that has many places, each with its first executions, would be in windows most of its time: those that they
+ * open become shorter. Under the lock. */
+static void shorten(void)
+{
+    if (++windows.opened % LONG_ONES == 0 && windows.burst / 2 >= SHORTEST)
+        __atomic_store_n(&windows.burst, windows.burst / 2, __ATOMIC_RELAXED);
+}
+
 static uint32_t open_window(bool in_turn)
 {
     pt_spin_lock(&windows.lock);
@@ -161,8 +190,12 @@ static uint32_t open_window(bool in_turn)
     if (!(now & 1)) {
         if (in_turn)
             windows.factor = windows.factor < windows.rate / STEP ? windows.factor * STEP : windows.rate;
+        else
+            shorten();
+        __atomic_store_n(&windows.length, in_turn ? windows.events : windows.burst, __ATOMIC_RELAXED);
         atomic_store_explicit(&pt_race_windows, ++now, memory_order_seq_cst);
         pt_runtime_activate(PT_ACTIVE_RACES);
+        ask_again();
     }
     pt_spin_unlock(&windows.lock);
     return now;
@@ -203,7 +236,7 @@ static void enter(struct pt_race_self *self, uint32_t now)
         return;
     }
     window->number = now;
-    window->left = windows.events;
+    window->left = __atomic_load_n(&windows.length, __ATOMIC_RELAXED);
     window->syncs = 0;
     self->lock_count = self->lock_set = 0;
     self->hb.clock += JUMP;
@@ -226,8 +259,9 @@ void pt_race_window_begun(struct pt_race_self *self)
 static void count(struct pt_race_self *self, bool rare)
 {
     struct pt_race_window *window = &self->window;
+    uint32_t burst = rare ? __atomic_load_n(&windows.burst, __ATOMIC_RELAXED) : 0;
     if (rare)
-        window->left = windows.events;
+        window->left = window->left < burst ? burst : window->left;
     else if (window->left < 2 || --window->left < 2)
         close_window(self);
 }

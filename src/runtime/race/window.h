@@ -66,6 +66,15 @@ static inline bool pt_race_window_looks(struct pt_race_self *self, const struct 
     window->left--;
     return true;
 }
+/* An access of so many bytes has been looked at: it counts for as many as cost as much. */
+static inline void pt_race_window_spend(struct pt_race_self *self, size_t bytes)
+{
+    enum { BYTES = 64 };
+    struct pt_race_window *window = &self->window;
+    size_t events = bytes / BYTES;
+    if (pt_race_is_sampled() && window->left > 1)
+        window->left = events < window->left - 1 ? window->left - (uint32_t)events : 1;
+}
 static inline bool pt_race_window_skips(struct pt_race_self *self, bool acquires, const struct pt_site *site)
 {
     struct pt_race_window *window = &self->window;

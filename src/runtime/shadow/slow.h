@@ -121,6 +121,11 @@ static inline void pt_shadow_race(const void *address, size_t size, unsigned kin
         if (size)
             pt_slow_race(address, size, kind, site);
 }
+/* A stretch of accesses of a twin (core/look.h). */
+struct pt_look;
+void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments);
+void pt_shadow_look_start(void); /* before the first */
+extern bool pt_look_saves_all;
 /* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full.
  */
 void pt_slow_read(const void *address, size_t size, const struct pt_site *site);

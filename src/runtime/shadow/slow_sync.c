@@ -85,8 +85,10 @@ void pt_slow_race(const void *address, size_t size, unsigned kind, const struct 
     pt_enter(self);
     if (pt_is_living())
         pt_life_access(self->race, (uintptr_t)address, size, kind, site, (uintptr_t)__builtin_frame_address(0));
-    if (pt_is_racing())
+    if (pt_is_racing()) {
         pt_race_access(self->race, (uintptr_t)address, size, kind, site);
+        pt_race_window_spend(self->race, size);
+    }
     pt_leave(self);
 }
 

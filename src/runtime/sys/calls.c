@@ -1,5 +1,6 @@
 #pragma GCC visibility push(default)
 #include "core/calls.h"
+#include "core/look.h"
 #include "core/plain.h"
 #pragma GCC visibility pop
 
@@ -9,3 +10,6 @@ __thread struct pt_calls __portent_calls __attribute__((tls_model("initial-exec"
 
 /* Until it is known what is asked for (start.c), hooks are called: they know it first. */
 uint8_t __portent_plain;
+
+/* Nobody wants to know, until races are sampled (race/window.c). */
+uint32_t __portent_asks;

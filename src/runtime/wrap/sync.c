@@ -48,6 +48,19 @@ static bool explored(bool done)
         pt_explore_failed();
     return done;
 }
+/* In a gap of sampling, once a lock is taken or before it is given up: next to nothing is to be done, nearly always. */
+static __attribute__((noinline)) void follow(const void *object, int kind, int order, const struct pt_site *site)
+{
+    pt_wrap_sync_order(object, kind, order, site, true);
+}
+static inline void between(const void *object, int kind, int order)
+{
+    struct pt_thread *self = pt_thread_now();
+    const struct pt_site *site = pt_call_take(object);
+    bool gives = order == PT_KIND_REL || order == PT_KIND_RREL || order == PT_KIND_NOTIFY;
+    if (!self || !self->shadow.race || self->shadow.busy || !pt_race_window_skips(self->shadow.race, !gives, site))
+        follow(object, kind, order, site);
+}
 #define FOR_EVER     0
 #define UNTIL(clock) pt_explore_until(clock, limit)
 
@@ -76,7 +89,14 @@ static void stop_blocking(void *context)
     static __attribute__((noinline)) int seen_##name parameters;                                                       \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
-        return pt_wrap_is_idle() ? PT_REAL(name) arguments : seen_##name arguments;                                    \
+        if (pt_wrap_is_idle())                                                                                         \
+            return PT_REAL(name) arguments;                                                                            \
+        if (!pt_wrap_is_between())                                                                                     \
+            return seen_##name arguments;                                                                              \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (succeeded)                                                                                                 \
+            between((const void *)object, PT_EFFECT(name), TAKES(name));                                               \
+        return result;                                                                                                 \
     }                                                                                                                  \
     static int seen_##name parameters                                                                                  \
     {                                                                                                                  \
@@ -110,10 +130,17 @@ static void stop_blocking(void *context)
     }
 /* Something others may see as soon as the call is under way. */
 #define BEFORE(name, type, step)                                                                                       \
+    static __attribute__((noinline)) int seen_##name(type *object);                                                    \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        if (pt_wrap_is_idle())                                                                                         \
-            return PT_REAL(name)(object);                                                                              \
+        if (pt_wrap_is_between())                                                                                      \
+            between(object, PT_EFFECT(name), GIVES(name));                                                             \
+        else if (!pt_wrap_is_idle())                                                                                   \
+            return seen_##name(object);                                                                                \
+        return PT_REAL(name)(object);                                                                                  \
+    }                                                                                                                  \
+    static int seen_##name(type *object)                                                                               \
+    {                                                                                                                  \
         const struct pt_site *site = pt_call_take(object);                                                             \
         explore(PT_EXPLORE_##step, object, site);                                                                      \
         pt_wrap_sync_order(object, PT_EFFECT(name), GIVES(name), site, false);                                         \
@@ -342,9 +369,14 @@ PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
     if (pt_wrap_is_idle())
         return PT_REAL(pthread_rwlock_unlock)(lock);
+    int kind = was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL;
+    if (pt_wrap_is_between()) {
+        between(lock, kind, kind);
+        return PT_REAL(pthread_rwlock_unlock)(lock);
+    }
     const struct pt_site *site = pt_call_take(lock);
     explore(PT_EXPLORE_UNLOCK, lock, site);
-    pt_wrap_sync(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, site);
+    pt_wrap_sync(lock, kind, site);
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
