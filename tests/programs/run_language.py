@@ -97,7 +97,7 @@ def mistakes_in_ranges():
             ("var n = count(grid[1..0][0]);", "the range [1..0] is empty"),
             ("var n = count(grid[0..1000][0]);", "more than 256 elements"),
             ("var n = count(grid[0..1][0] > x);", "p.prop:1:31"),
-            ("var n = count(grid[0..2][0]); property p: n > 1;", "p.prop:1:43", "has the index 2, but there are 2 elements"),
+            ("var n = count(grid[0..2][0]); property p: n > 1;", "p.prop:1:9", "has the index 2, but there are 2 elements"),
             ("property p: q->n > 3;", "var v = q->n;")):
         refused(properties, *parts)
 
