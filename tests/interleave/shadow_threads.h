@@ -80,10 +80,10 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
 {
     (void)self, (void)address, (void)bytes, (void)kind, (void)site;
 }
-bool pt_race_solo_walk(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_filter *filter,
-                       unsigned bytes, unsigned kind)
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind)
 {
-    (void)self, (void)word, (void)seen, (void)filter, (void)bytes, (void)kind;
+    (void)self, (void)word, (void)seen, (void)entry, (void)kind;
     return false;
 }
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)

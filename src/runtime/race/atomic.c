@@ -144,7 +144,7 @@ static __attribute__((noinline)) void end_slow(struct pt_race_self *self, uintpt
         const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)made];
         access.cell.bytes = pt_race_bytes_in(first + 8 * i, address, address + size);
         if (kind & PT_CELL_WRITES || self->met_count ||
-            !pt_race_is_repeated(self, &cell->cell, cell->raced, &access.cell))
+            !pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access.cell))
             made = pt_race_change_own(self, (uint32_t)made, &access, covers[i]);
         pt_race_unlock_word(self->locked[i], made);
     }

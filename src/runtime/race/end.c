@@ -2,9 +2,9 @@
  * The end of memory: a write of all of it, after which nothing is known of it.
  *
  * Guarantee: every access that is not ordered before it is reported, as with any write. Cost: a look at each granule
- * of pages that were used.
+ * of pages that were used; one for the granules of a shape that are next to each other.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/granule.h"
 #include "runtime/race/window.h"
 
 enum {
@@ -12,26 +12,51 @@ enum {
     STACK = PT_RACE_WRITE | PT_RACE_OP_STACK << PT_RACE_OP_AT
 };
 
+/* What was found of the last granule, since neighbours are mostly alike. */
 struct forgetting {
     struct pt_race_step access;
-    bool is_access; /* or else it was one before */
+    bool is_access;  /* or else it was one before */
+    uint32_t shape;  /* that races with nothing ... */
+    uint64_t known;  /* ... if its last write is no later */
+    int64_t dropped; /* references to it */
 };
 
-/* Under the granule's lock. Its word. */
+static void settle(struct pt_race_self *self, struct forgetting *f)
+{
+    if (f->dropped)
+        pt_race_drop(self, f->shape, f->dropped);
+    f->dropped = 0;
+    f->shape = 0;
+}
+
 static uint64_t end_granule(struct pt_race_self *self, uint64_t seen, struct forgetting *f, bool whole)
 {
-    if (whole && pt_race_is_solo(seen) && (!f->is_access || pt_race_solo_is_known(self, seen)))
+    uint32_t from = pt_race_is_packed(seen) ? pt_race_own_cell(self, seen) : (uint32_t)seen;
+    const struct pt_race_cell *cell = &pt_race_cells[from];
+    if (cell->shape && from == f->shape && whole &&
+        (!f->is_access || pt_race_base_of(&cell->cell) + pt_race_delta_of(seen) <= f->known)) {
+        f->dropped++;
         return 0;
-    uint32_t from = pt_race_own_cell(self, seen);
+    }
     if (f->is_access) {
+        struct pt_race_view view;
+        if (cell->shape)
+            pt_race_look(&view, cell, pt_race_delta_of(seen));
         f->access.cell.place = pt_race_place_of(f->access.site);
-        pt_cell_check(&self->env, &pt_race_cells[from].cell, &self->hb, &f->access.cell);
+        pt_cell_check(&self->env, cell->shape ? &view.cell : &cell->cell, &self->hb, &f->access.cell);
     }
     if (self->met_count)
         pt_race_fill_in(self, &f->access);
     if (!whole)
-        return pt_race_word_made(from);
-    pt_race_cell_free(self, from);
+        return cell->shape ? seen : pt_race_word_made(from);
+    settle(self, f);
+    if (!cell->shape) {
+        pt_race_cell_free(self, from);
+    } else {
+        f->known = self->met_count ? 0 : pt_race_known_of(self, &cell->cell);
+        f->shape = from;
+        f->dropped = 1;
+    }
     return 0;
 }
 
@@ -68,7 +93,7 @@ static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool
         if (pt_race_is_used(leaf, page))
             end_page(self, leaf, page, from, to, &f);
     }
-    pt_race_log_flush(self); /* of what comes there next nothing is said yet */
+    settle(self, &f);
     pt_race_sync_forget(self, from, to);
     pt_race_freed(from);
 }

@@ -142,7 +142,7 @@ static inline unsigned enough_of(const struct pt_race_packed *packed, unsigned w
     if (all & PT_RACE_KEY_MERGED || count >= PT_RACE_ENOUGH)
         return pt_race_key_bytes(all) | pt_race_key_bytes(written) << 8;
     /* Whoever races with a further access of bytes that the thread has written races with that write. */
-    return count >= PT_RACE_MANY ? pt_race_key_bytes(written) * 0x101 : 0;
+    return count >= PT_RACE_SHAPE_SEEN ? pt_race_key_bytes(written) * 0x101 : 0;
 }
 
 /* Those of these entries that are of the thread's region. */
@@ -180,7 +180,7 @@ static COLD void note_enough(const struct pt_race_self *self, struct pt_race_pac
 /* As many as may be enough. */
 static inline bool many(unsigned entries)
 {
-    return __builtin_popcount(entries) >= PT_RACE_MANY;
+    return __builtin_popcount(entries) >= PT_RACE_SHAPE_SEEN;
 }
 
 static void remove_entries(struct pt_race_packed *packed, unsigned which)
@@ -299,7 +299,7 @@ static inline bool append(struct pt_race_self *self, uint32_t *cell, uint32_t ke
 {
     bool writes = key & PT_RACE_KEY_WRITES;
     struct pt_race_packed *packed = pt_race_packed_at(*cell);
-    if (packed->count >= PT_RACE_MANY && packed->count == pt_race_packed_cap(packed->keys_end))
+    if (packed->count >= PT_RACE_SHAPE_SEEN && packed->count == pt_race_packed_cap(packed->keys_end))
         thin(packed);
     if (!has_room(self, cell, packed->count + 1u, packed->further) ||
         (writes && !settle_write(self, cell, pt_race_key_bytes(key), 0, covers)))

@@ -2,26 +2,28 @@
 #ifndef PT_RUNTIME_RACE_IMPL_H
 #define PT_RUNTIME_RACE_IMPL_H
 
-#include <emmintrin.h>
-#include <string.h>
-
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
 enum {
-    PT_RACE_MANY = 8, /* entries, from which on some may go */
+    PT_RACE_SHAPE_SEEN = 8,
     PT_RACE_PACKED_SEEN = 16,
+    PT_RACE_CREDIT = 1 << 20,
     PT_RACE_CELL_BITS = 26,
     PT_RACE_PACKED_BITS = 29
 };
 
 struct pt_race_cell {
-    uint32_t stamp; /* changes with the cell, and never comes back */
+    _Atomic int64_t refs; /* of a shape */
+    uint32_t stamp;       /* of a granule's own cell: changes with it, and never comes back */
     uint32_t next_free;
-    bool raced;
+    uint8_t exact; /* of a shape: the entry whose clock the word knows, the only write of the last writer */
+    bool shape;
+    bool raced; /* of a granule's own cell */
     struct pt_cell cell;
 };
 extern struct pt_race_cell *pt_race_cells;
+enum { PT_RACE_NO_ENTRY = 0xff };
 
 /* A granule's own cell of up to PT_RACE_PACKED_SEEN plain accesses, in one piece (packed.h). */
 struct pt_race_packed {
@@ -66,29 +68,6 @@ static inline void pt_race_unlock_word(pt_race_word *word, uint64_t made)
     atomic_store_explicit(word, made, memory_order_release);
 }
 
-/* ---- log.c ---- */
-
-bool pt_race_log_start(void);
-void pt_race_log_restart(void);
-void pt_race_log_begin(struct pt_race_self *self);
-void pt_race_log_end(struct pt_race_self *self);
-/* What the thread remembers to have said of granules holds no more. */
-static inline void pt_race_log_flush(struct pt_race_self *self)
-{
-    self->solo.epoch += PT_RACE_EPOCH;
-    if (__builtin_expect(!self->solo.epoch, 0)) {
-        memset(self->solo.filter, 0, sizeof self->solo.filter);
-        self->solo.epoch = PT_RACE_EPOCH;
-    }
-}
-/* It is in another region. */
-static inline void pt_race_log_changed(struct pt_race_self *self)
-{
-    pt_race_log_flush(self);
-    self->solo.region_due = true;
-    self->solo.from = self->solo.at;
-}
-
 /* ---- sync.c ---- */
 
 bool pt_race_sync_start(void);
@@ -102,7 +81,6 @@ static inline void pt_race_changed(struct pt_race_self *self)
 {
     self->version++;
     self->region = self->env.merge_from = self->hb.clock;
-    pt_race_log_changed(self);
     if (__builtin_expect(!(++self->tag % PT_RACE_TAGS), 0))
         self->tag = pt_race_tags_new();
 }
@@ -126,22 +104,6 @@ static inline uint32_t pt_race_place_of(const struct pt_site *site)
     return __builtin_expect(there, 1) ? home : pt_race_place_search(site);
 }
 const struct pt_site *pt_race_site_at(uint32_t place);
-/* Whether these are the calls that the thread is in now. Beyond PT_CALLS of them they are not next to each other. */
-static inline bool pt_race_is_stack(const struct pt_race_stack *stack)
-{
-    const struct pt_calls *calls = &__portent_calls;
-    uint32_t depth = calls->depth, count = depth < PT_FOUND_FRAMES ? depth : PT_FOUND_FRAMES;
-    const struct pt_site *const *frames = &calls->frames[depth - count];
-    if (stack->depth != depth || depth > PT_CALLS || (count & 1 && stack->frames[count - 1] != frames[count - 1]))
-        return false;
-    for (uint32_t i = 0; i + 1 < count; i += 2) {
-        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&stack->frames[i]),
-                other = _mm_loadu_si128((const __m128i *)(const void *)&frames[i]);
-        if (_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) != 0xffff)
-            return false;
-    }
-    return true;
-}
 /* The calls that the thread is in now. 0: none. */
 uint32_t pt_race_stack_now(void);
 /* The same, of a thread that asks often. */
@@ -199,5 +161,9 @@ struct pt_race_origin {
 void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin);
 /* The key of a pair of places, made once. */
 uint64_t pt_race_pair_key(uint32_t one, uint32_t other);
+
+/* ---- granule.c ---- */
+
+void pt_race_cache_flush(struct pt_race_self *self);
 
 #endif

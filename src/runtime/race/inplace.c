@@ -9,7 +9,6 @@
  * line or two beside that of the word. Where a program walks over granules with cells of their own, these are fetched
  * some steps ahead.
  */
-#include "runtime/race/log.h"
 #include "runtime/race/packed.h"
 
 enum { AHEAD = 4, NONE = PT_RACE_PACKED_SEEN };
@@ -177,8 +176,6 @@ __attribute__((always_inline)) static inline bool repeat(struct pt_race_self *se
 static void fetch_cell(const pt_race_word *word)
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    if (!(seen & PT_RACE_OWN))
-        return;
     const char *cell = pt_race_is_packed(seen) ? (const char *)pt_race_packed_of(seen)
                                                : (const char *)&pt_race_cells[(uint32_t)seen & ~PT_RACE_PACKED];
     __builtin_prefetch(cell);
@@ -197,7 +194,7 @@ static __attribute__((noinline)) void fetch_next(struct pt_race_self *self, cons
     for (unsigned i = steps == 1 ? 1 : AHEAD; i <= AHEAD; i++)
         fetch_cell(word + i);
     uint64_t near = atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
-    if (steps > AHEAD / 2 && near & PT_RACE_OWN && !pt_race_is_packed(near))
+    if (steps > AHEAD / 2 && !pt_race_is_packed(near))
         __builtin_prefetch(
             __atomic_load_n(&pt_race_cells[(uint32_t)near & ~PT_RACE_PACKED].cell.seen, __ATOMIC_RELAXED));
 }
@@ -220,7 +217,7 @@ static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, uns
     struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
     struct pt_cell_seen *raised = NULL;
     /* A write of all bytes may leave nothing else of a cell this large. */
-    if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_MANY) ||
+    if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_SHAPE_SEEN) ||
         !pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised))
         return false;
     *ret_again = !raised || kind & PT_CELL_WRITES;
@@ -313,11 +310,39 @@ __attribute__((always_inline)) static inline bool make_own(struct pt_race_self *
                                  : make_unpacked(self, leaf, word, seen, granule, bytes, kind, site);
 }
 
-/* Whether a granule is solo, or nothing is known of it, and nobody has locked it. */
-static inline bool may_be_solo(const struct pt_race_leaf *leaf, uint64_t seen, uintptr_t granule)
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind)
 {
-    return seen ? (seen & (PT_RACE_LOCKED | PT_RACE_OWN | PT_RACE_SOLO)) == PT_RACE_SOLO
-                : pt_race_is_used(leaf, granule);
+    uint64_t delta = seen >> PT_RACE_DELTA_AT;
+    if (entry->credit <= 1 || entry->calls != pt_race_calls() || !(uint32_t)seen)
+        return false;
+    if (kind & PT_CELL_WRITES)
+        delta = self->hb.clock - entry->made;
+    else if (entry->made && entry->made != self->hb.clock)
+        return false;
+    if (delta > PT_RACE_DELTA_MAX ||
+        !atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | entry->to,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    entry->credit--;
+    return true;
+}
+
+/* An access of a granule that nothing is known of, by a transition that the thread remembers. False: nothing has
+ * happened. */
+static inline bool begin(struct pt_race_self *self, const struct pt_race_leaf *leaf, pt_race_word *word,
+                         uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    uint64_t key = pt_race_key(site, bytes, kind), seen = 0;
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, 0);
+    uint64_t delta = kind & PT_CELL_WRITES ? self->hb.clock - entry->made : 0;
+    if (entry->key != key || entry->from || entry->version != self->version || entry->credit <= 1 ||
+        entry->calls != pt_race_calls() || delta > PT_RACE_DELTA_MAX || !pt_race_is_used(leaf, granule) ||
+        !atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | entry->to,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    entry->credit--;
+    return true;
 }
 
 /* An access that is not repeated, or not simply so. */
@@ -331,24 +356,27 @@ __attribute__((always_inline)) static inline bool make_new(struct pt_race_self *
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     if (seen & PT_RACE_OWN)
         return make_own(self, leaf, word, seen, granule, bytes, kind, site);
-    return may_be_solo(leaf, seen, granule) && pt_race_solo_make(self, word, seen, granule, bytes, kind, site);
+    return !seen && begin(self, leaf, word, granule, bytes, kind, site);
 }
 
-uintptr_t pt_race_make_all(struct pt_race_self *self, uintptr_t granule, uintptr_t from, uintptr_t to, unsigned kind,
+bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                  const struct pt_site *site)
+{
+    return make_new(self, granule, bytes, kind, site);
+}
+
+uintptr_t pt_race_make_own(struct pt_race_self *self, uintptr_t granule, uintptr_t from, uintptr_t to, unsigned kind,
                            const struct pt_site *site)
 {
     const uintptr_t end = (granule | ((1u << PT_RACE_LEAF_BITS) - 1)) + 1;
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    uint64_t first = self->solo.at;
     if (!leaf)
         return granule;
     pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     for (; granule < to && granule < end; granule += 8, word++) {
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
         unsigned bytes = pt_race_bytes_in(granule, from, to);
-        if (!(seen & PT_RACE_OWN ? make_own(self, leaf, word, seen, granule, bytes, kind, site)
-                                 : may_be_solo(leaf, seen, granule) &&
-                                       pt_race_solo_pass(self, word, seen, bytes, kind, site, self->solo.at != first)))
+        if (!(seen & PT_RACE_OWN) || !make_own(self, leaf, word, seen, granule, bytes, kind, site))
             break;
     }
     return granule;
@@ -378,16 +406,11 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
     if (!pt_race_is_address(granule, granule + 1))
         return;
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    if (leaf) {
+    if (kind == PT_RACE_WRITE && leaf) { /* what is enough of reads was seen before */
         pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-        if (may_be_solo(leaf, seen, granule) && pt_race_solo_make(self, word, seen, granule, bytes, kind, site)) {
-            self->hb.clock += kind >> 1 & 1; /* of a write */
-            return;
-        }
-        /* What is enough of reads was seen before. */
-        if (kind == PT_RACE_WRITE && pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) &&
-            pt_race_is_enough(self, seen, bytes, true) && rewrite_enough(self, word, seen, bytes)) {
+        if (pt_race_is_packed(seen) && !(seen & PT_RACE_LOCKED) && pt_race_is_enough(self, seen, bytes, true) &&
+            rewrite_enough(self, word, seen, bytes)) {
             self->hb.clock++;
             return;
         }

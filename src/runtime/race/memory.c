@@ -211,7 +211,7 @@ uint32_t pt_race_cell_new(struct pt_race_self *self)
     uint32_t cell = pieces->cells;
     pieces->cells = pt_race_cells[cell].next_free;
     pieces->cell_count--;
-    pt_race_cells[cell].raced = false;
+    pt_race_cells[cell].shape = pt_race_cells[cell].raced = false;
     pt_cell_begin(&pt_race_cells[cell].cell);
     return cell;
 }

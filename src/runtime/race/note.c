@@ -6,6 +6,7 @@
  * history_size gives them, it is UINT32_MAX, and the report says that the stack is lost. Cost: hashing what is noted,
  * and a look-up without a lock; a lock for what is new.
  */
+#include <emmintrin.h>
 #include <string.h>
 
 #include "core/hash.h"
@@ -157,6 +158,22 @@ uint32_t pt_race_stack_now(void)
     return intern(&now.text, &texts.stacks);
 }
 
+static bool is_stack(const struct pt_race_stack *stack, const struct pt_calls *calls, uint32_t depth, uint32_t count)
+{
+    const struct pt_site *const *frames = &calls->frames[depth - count];
+    if (stack->depth != depth)
+        return false;
+    if (count & 1 && stack->frames[count - 1] != frames[count - 1])
+        return false;
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&stack->frames[i]),
+                other = _mm_loadu_si128((const __m128i *)(const void *)&frames[i]);
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) != 0xffff)
+            return false;
+    }
+    return true;
+}
+
 uint32_t pt_race_stack_of(struct pt_race_self *self)
 {
     const struct pt_calls *calls = &__portent_calls;
@@ -165,7 +182,7 @@ uint32_t pt_race_stack_of(struct pt_race_self *self)
         return pt_race_stack_now();
     uint64_t mixed = (pt_race_calls() ^ pt_race_calls() >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_race_stack *stack = &self->stacks[mixed >> (64 - PT_RACE_STACK_BITS)];
-    if (pt_race_is_stack(stack))
+    if (is_stack(stack, calls, depth, count))
         return stack->id;
     stack->depth = depth;
     stack->id = pt_race_stack_now();

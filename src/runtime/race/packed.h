@@ -187,7 +187,7 @@ static inline bool pt_race_packed_says(const struct pt_race_self *self, const st
     }
     if (!left)
         return true;
-    bool enough = packed->count >= PT_RACE_MANY;
+    bool enough = packed->count >= PT_RACE_SHAPE_SEEN;
     for (unsigned merged = valid & pt_race_packed_merged(packed); merged; merged &= merged - 1)
         enough |= pt_race_is_mine(self, seen[__builtin_ctz(merged)].at);
     *ret_said = enough ? pt_race_packed_enough(self, packed, valid, writes) : 0;

@@ -1,18 +1,17 @@
 /*
  * Races of the running program (contract section 10): happens-before as src/race has it, and for each granule of 8
- * bytes what is known of its accesses, as a 64-bit word; 0: nothing.
- *
- * While all accesses of a granule are plain, and each comes before the next, it is *solo* (bit 61): the word says who
- * made the last one, and what was accessed is in the logs of the threads (log.h). A thread remembers what it has said
- * of a granule in its region, that is, as long as it learns nothing and publishes nothing; so nearly all accesses are a
- * look at the word and at that. Others append to the thread's log, with one compare-and-swap of the word.
- *
- * From the first access on that is atomic, or not ordered with one before it, the granule has a cell of its own (bit
- * 62), made of what the logs have, and changed in place under the granule's lock (bit 63):
+ * bytes what is known of its accesses, as a 64-bit word:
  *
  *     bits    what
- *      0-31   the cell; bit 31: it is packed (packed.c), as it is unless it is out of the ordinary
- *     32-60   a stamp that changes with the cell
+ *      0-31   the cell: what is known of the granule; 0: nothing
+ *     32-61   of a shape, how much later its last write was than the shape says; else a stamp that changes with the
+ * cell 62      the cell is this granule's own 63      locked: one thread works on it
+ *
+ * A cell is either one granule's own, changed in place under the granule's lock, or a *shape*: what is the same for
+ * many granules (an array that a loop has walked over), never changed, and counted by reference. What an access makes
+ * of a shape is another shape, or the same one; each thread remembers such transitions, as long as it learns nothing
+ * and publishes nothing (its *region*), so that nearly all accesses are one look-up and at most one compare-and-swap.
+ * A granule's own cell is *packed* (packed.c) unless it is out of the ordinary: bit 31 of the cell says so.
  *
  * All functions are for the calling thread's own `struct pt_race_self`, inside the runtime (shadow/self.h).
  */
@@ -30,24 +29,18 @@
 #include "race/cell.h"
 #include "runtime/sys/runtime.h"
 
-#define PT_RACE_LOCKED (UINT64_C(1) << 63)
-#define PT_RACE_OWN    (UINT64_C(1) << 62)
-#define PT_RACE_SOLO   (UINT64_C(1) << 61)
-#define PT_RACE_STAMP  ((UINT64_C(1) << 29) - 1)
+#define PT_RACE_LOCKED    (UINT64_C(1) << 63)
+#define PT_RACE_OWN       (UINT64_C(1) << 62)
+#define PT_RACE_DELTA_MAX ((UINT64_C(1) << 30) - 1)
 enum {
-    PT_RACE_STAMP_AT = 32,
-    PT_RACE_SOLO_NUMBER_AT = 7,
-    PT_RACE_SOLO_THREAD_AT = 47,
-    PT_RACE_SOLO_THREAD_BITS = 14,
-    PT_RACE_LOG_RING = 1 << 18, /* slots of a thread's log ... */
-    PT_RACE_LOG_BLOCK = 256,    /* ... and of a part of it */
-    PT_RACE_SLOT_LATER_BITS = 20,
-    PT_RACE_FILTER_BITS = 8,
+    PT_RACE_DELTA_AT = 32,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
+    PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
+    PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 5,
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_PACKED_SIZES = 30, /* the same of packed cells */
@@ -73,6 +66,18 @@ struct pt_race_leaf {
 };
 extern struct pt_race_leaf *_Atomic *pt_race_leaves;
 
+/* A transition that a thread has made in its present region: `from` by this access is `to`. */
+struct pt_race_entry {
+    uint64_t key;     /* site, bytes and kind */
+    uint64_t version; /* of the region */
+    uint64_t calls;   /* the innermost calls: shapes carry stacks */
+    uint64_t known;   /* up to which clock of its last write `from` may be of */
+    uint64_t base;    /* that write's clock where the word's delta is 0 */
+    uint64_t made;    /* of a write the same of `to`; of a read the only clock at which it may be made, 0: any */
+    uint32_t from, to;
+    uint32_t credit; /* references to `to` at hand; as many as are gone are owed of `from` */
+};
+
 /* A read of a granule's own cell that says nothing new in the thread's region, while the granule's word is this. */
 struct pt_race_again {
     uint64_t key; /* site, bytes and kind */
@@ -83,6 +88,11 @@ struct pt_race_again {
 struct pt_race_said {
     uint64_t word, version;
     uint8_t bytes;
+};
+
+/* An access that the thread has made, in that region, of a granule with that cell. */
+struct pt_race_once {
+    uint64_t key, version;
 };
 
 struct pt_race_lock_held {
@@ -116,32 +126,6 @@ struct pt_race_window {
     struct pt_race_self *older; /* in the list of all */
 };
 
-struct pt_race_slot {
-    _Atomic uint64_t a, b;
-};
-
-/* What a thread has said lately of a solo granule, at a place. */
-struct pt_race_filter {
-    uint64_t where; /* the granule, and the kind of access */
-    uint64_t site;  /* and above it the epoch */
-    struct pt_race_slot *slot;
-    uint32_t bytes; /* of a read, and of all at that place; of a write */
-};
-#define PT_RACE_EPOCH (UINT64_C(1) << 48)
-
-/* A thread's log, as it goes on with it (log.h). */
-struct pt_race_solo {
-    uint64_t top;               /* of the words of granules whose last access is this thread's */
-    uint64_t epoch;             /* of what it remembers in `filter`: grows with its region, and when it ends memory */
-    struct pt_race_slot *slots; /* NULL: it has none */
-    uint64_t at, stop;          /* the next number, and the end of its block */
-    uint64_t from;              /* the first of its region */
-    struct pt_race_stack noted; /* in its latest mark ... */
-    uint32_t locks;             /* ... with these locks */
-    bool region_due, note_due;  /* before the next access */
-    struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
-};
-
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
     uint32_t tag;                    /* the same as a number that no other thread has; below PT_RACE_TAGS: none */
@@ -154,6 +138,8 @@ struct pt_race_self {
     bool several;
     bool note_kept; /* `note` is of this access */
     struct pt_cell_note note;
+    bool alike;     /* and the next of them has the same shape */
+    bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
     struct pt_race_memory memory;
     struct pt_race_pieces pieces;
@@ -166,13 +152,14 @@ struct pt_race_self {
     uint32_t locked_count;
     uintptr_t ahead; /* the granule after the last one with its own cell; how many were next to each other */
     uint32_t steps;
-    struct pt_race_solo solo;
     uintptr_t stack_low, stack_high; /* its stack, where lifetimes are looked at (life.h) */
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     struct pt_race_again again[1 << PT_RACE_AGAIN_BITS];
     uint8_t guesses[1 << PT_RACE_GUESS_BITS]; /* which entry of a cell an atomic access was */
+    struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
+    _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 
 #define PT_RACE_CHECK (UINT64_C(1) << 63)
@@ -200,7 +187,7 @@ struct pt_race_looks {
 extern struct pt_race_looks pt_race_looks;
 
 /* What an access is, beside PT_CELL_READS and so on: part of `kind`. */
-enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1, PT_RACE_OP_STACK = 2, PT_RACE_OP_GONE = 3 };
+enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1, PT_RACE_OP_STACK = 2 };
 enum { PT_RACE_READ = PT_CELL_READS, PT_RACE_WRITE = PT_CELL_WRITES };
 
 /* False: there is no memory. Then nothing else may be called. */
@@ -278,6 +265,11 @@ static inline bool pt_race_is_used(const struct pt_race_leaf *leaf, uintptr_t ad
     return atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1;
 }
 
+static inline struct pt_race_entry *pt_race_entry_of(struct pt_race_self *self, uint64_t key, uint32_t from)
+{
+    uint64_t mixed = (key ^ (uint64_t)from << 29) * UINT64_C(0x9e3779b97f4a7c15);
+    return &self->cache[mixed >> (64 - PT_RACE_CACHE_BITS)];
+}
 static inline struct pt_race_said *pt_race_said_of(struct pt_race_self *self, uint64_t word)
 {
     return &self->said[(uint32_t)word * UINT32_C(0x9e3779b9) >> (32 - PT_RACE_SAID_BITS)]; /* by the cell */
@@ -314,51 +306,12 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-static inline struct pt_race_filter *pt_race_filter_of(struct pt_race_self *self, uintptr_t granule,
-                                                       const struct pt_site *site)
-{
-    uintptr_t mixed = granule >> 3 ^ granule >> 11 ^ (uintptr_t)site >> 5;
-    return &self->solo.filter[mixed & ((1u << PT_RACE_FILTER_BITS) - 1)];
-}
-static inline uint64_t pt_race_filter_where(uintptr_t granule, unsigned kind)
-{
-    return (uint64_t)granule << 8 | kind;
-}
+/* A plain access by a transition to another shape. False: nothing has happened. */
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind);
 
-/* A write is made again that the thread's log has in this slot: false if that is not the last access of the granule, or
- * is long ago. It is an exchange, so that whoever opens the granule after that has seen it: pt_race_solo_again. */
-static inline bool pt_race_solo_rewrite(struct pt_race_self *self, struct pt_race_slot *slot, uint64_t seen)
-{
-    uint64_t number = seen << (64 - PT_RACE_SOLO_THREAD_AT) >> (64 - PT_RACE_SOLO_THREAD_AT + PT_RACE_SOLO_NUMBER_AT);
-    uint64_t b = atomic_load_explicit(&slot->b, memory_order_relaxed);
-    uint64_t clock = b >> PT_RACE_SLOT_LATER_BITS, later = self->hb.clock - clock;
-    if (slot != &self->solo.slots[number & (PT_RACE_LOG_RING - 1)] || later >> PT_RACE_SLOT_LATER_BITS ||
-        self->solo.stop - number > 2 * PT_RACE_LOG_BLOCK)
-        return false;
-    atomic_exchange(&slot->b, clock << PT_RACE_SLOT_LATER_BITS | later);
-    return true;
-}
-
-/* Other bytes of a granule at a place where the thread was last: walked over one by one, as a rule. False: it is not
- * that simple, and nothing has happened, but that the log may say already what will be made. */
-bool pt_race_solo_walk(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_filter *filter,
-                       unsigned bytes, unsigned kind);
-/* An access that the thread has made in its region, of a solo granule that nobody else has accessed since. */
-__attribute__((always_inline)) static inline bool pt_race_solo_again(struct pt_race_self *self, pt_race_word *word,
-                                                                     uint64_t seen, uintptr_t granule, unsigned bytes,
-                                                                     unsigned kind, const struct pt_site *site)
-{
-    struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
-    if (filter->where != pt_race_filter_where(granule, kind) || filter->site != ((uintptr_t)site | self->solo.epoch))
-        return false;
-    if (kind & PT_CELL_WRITES ? bytes != filter->bytes : bytes & ~filter->bytes)
-        return pt_race_solo_walk(self, word, seen, filter, bytes, kind);
-    return !(kind & PT_CELL_WRITES) ||
-           (pt_race_solo_rewrite(self, filter->slot, seen) && atomic_load_explicit(word, memory_order_relaxed) == seen);
-}
-
-/* A plain access within one granule, if it is nothing new. False: nothing has happened. The clock ticks after the whole
- * of a write. Most accesses end here, so it is to need few registers. */
+/* A plain access within one granule, if it is nothing new, or by a transition that the thread remembers. False: nothing
+ * has happened. The clock ticks after the whole of a write. Most accesses end here, so it is to need few registers. */
 __attribute__((always_inline)) static inline bool
 pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
@@ -366,14 +319,27 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
     if (__builtin_expect(!leaf, 0))
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    if (seen >> PT_RACE_SOLO_THREAD_AT == self->solo.top)
-        return pt_race_solo_again(self, word, seen, address & ~(uintptr_t)7, bytes, kind, site);
-    if (kind & PT_CELL_WRITES || !(seen & PT_RACE_OWN))
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), key = pt_race_key(site, bytes, kind);
+    if (seen & PT_RACE_OWN) {
+        if (kind & PT_CELL_WRITES)
+            return false;
+        return ((uint32_t)seen & PT_RACE_PACKED ? pt_race_is_enough(self, seen, bytes, false)
+                                                : bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) ||
+               pt_race_is_again(self, seen, key);
+    }
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, (uint32_t)seen);
+    uint64_t delta = seen >> PT_RACE_DELTA_AT;
+    if (entry->key != key || entry->from != (uint32_t)seen || entry->version != self->version ||
+        entry->base + delta > entry->known) /* or locked */
         return false;
-    return ((uint32_t)seen & PT_RACE_PACKED ? pt_race_is_enough(self, seen, bytes, false)
-                                            : bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) ||
-           pt_race_is_again(self, seen, pt_race_key(site, bytes, kind));
+    if (__builtin_expect(entry->to != (uint32_t)seen, 0))
+        return pt_race_move(self, word, seen, entry, kind);
+    if (!(kind & PT_CELL_WRITES))
+        return true;
+    delta = self->hb.clock - entry->made;
+    return delta <= PT_RACE_DELTA_MAX &&
+           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | (uint32_t)seen,
+                                                   memory_order_acq_rel, memory_order_relaxed);
 }
 
 /* One within a granule, which has taken the fast path in vain. */

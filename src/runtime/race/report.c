@@ -240,6 +240,5 @@ void pt_race_report(struct pt_race_self *self, uintptr_t granule, const struct p
     uint32_t count = self->met_count;
     self->met_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (self->met[i].access.op != PT_RACE_OP_GONE) /* of which nobody knows whether it is one */
-            report_one(self, granule, &self->met[i], access);
+        report_one(self, granule, &self->met[i], access);
 }

@@ -90,8 +90,6 @@ static bool is_past(void *context, pt_epoch epoch)
 static void on_race(void *context, const struct pt_cell_seen *earlier)
 {
     struct pt_race_self *self = context;
-    if (earlier->access.op == PT_RACE_OP_GONE)
-        pt_runtime_lost(); /* perhaps it is one: open.c */
     if (self->met_count < PT_RACE_MET)
         self->met[self->met_count++] = *earlier;
 }
@@ -137,7 +135,6 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
     self->lock_set = 0;
     pt_hb_begin(&self->hb, number);
     self->region = self->hb.clock;
-    pt_race_log_begin(self);
     uint32_t seen = atomic_load_explicit(&next_number, memory_order_relaxed);
     while (seen <= number && !atomic_compare_exchange_weak(&next_number, &seen, number + 1))
         ;
@@ -153,7 +150,7 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
 
 void pt_race_end(struct pt_race_self *self)
 {
-    pt_race_log_end(self);
+    pt_race_cache_flush(self);
     pt_hb_stamp_drop(&self->memory, &self->hb.fence);
 }
 
@@ -179,7 +176,7 @@ void pt_race_release(struct pt_race_self *self)
     pt_race_memory_flush(&self->pieces);
     struct pt_race_choices *choices = self->choices; /* the next thread goes on with these two */
     struct pt_race_window window = self->window;
-    memset(self, 0, sizeof *self);
+    memset(self, 0, offsetof(struct pt_race_self, cache)); /* pt_race_end has emptied that */
     self->choices = choices;
     self->window = window;
     pt_spin_lock(&threads.lock);
@@ -354,7 +351,7 @@ bool pt_race_start(void)
 {
     pt_race_choose_start();
     return pt_race_memory_start() && pt_race_shadow_start() && pt_race_sync_start() && pt_race_note_start() &&
-           pt_race_report_start() && pt_race_block_start() && pt_race_log_start();
+           pt_race_report_start() && pt_race_block_start();
 }
 
 void pt_race_restart(void)
@@ -366,6 +363,5 @@ void pt_race_restart(void)
     pt_race_note_restart();
     pt_race_report_restart();
     pt_race_block_restart();
-    pt_race_log_restart();
     atomic_store(&next_number, 0);
 }
