@@ -9,6 +9,7 @@
 #ifndef PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
 #define PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "core/hooks.h"
