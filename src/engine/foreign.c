@@ -37,10 +37,7 @@ void pt_foreign_event(struct pt_foreign *foreign, const struct pt_event *event, 
         return;
     PT_ROOM(foreign->vars, foreign->var_cap, event->object);
     struct pt_foreign_var *var = &foreign->vars[event->object];
-    bool known = event->value.kind != PT_VALUE_UNKNOWN && !event->to;
-    bool tied = event->op == PT_OP_READ && event->thread < foreign->tied_cap && foreign->tied[event->thread];
-    if (tied && known && var->value.kind != PT_VALUE_UNKNOWN && !pt_value_same(var->value, event->value))
+    bool tied = event->thread < foreign->tied_cap && foreign->tied[event->thread];
+    if (pt_foreign_value(&var->value, event) && tied)
         foreign->any = var->written = true;
-    if (event->op != PT_OP_READ || known)
-        var->value = known ? event->value : (struct pt_value){0};
 }

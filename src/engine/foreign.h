@@ -4,6 +4,17 @@
 
 #include "trace/event.h"
 
+/* Follows the value of a variable, as far as the trace says it. True: the event is a read that returned another one. */
+static inline bool pt_foreign_value(struct pt_value *value, const struct pt_event *event)
+{
+    bool known = event->value.kind != PT_VALUE_UNKNOWN && !event->to, reads = event->op == PT_OP_READ;
+    if (reads && !known)
+        return false;
+    bool other = reads && value->kind != PT_VALUE_UNKNOWN && !pt_value_same(*value, event->value);
+    *value = known ? event->value : (struct pt_value){0};
+    return other;
+}
+
 struct pt_foreign {
     struct pt_foreign_var {
         struct pt_value value; /* that it has now, as far as the trace says */

@@ -191,17 +191,6 @@ static void note_read(struct lifetimes *l, const struct pt_event *event, uint32_
     }
 }
 
-/* What a read returns that no store has put there was stored by code that is not recorded. */
-static void follow_value(struct life_var *var, const struct pt_event *event)
-{
-    bool known = event->value.kind != PT_VALUE_UNKNOWN && !event->to;
-    if (event->op == PT_OP_READ && !known)
-        return;
-    if (event->op == PT_OP_READ && var->value.kind != PT_VALUE_UNKNOWN && !pt_value_same(var->value, event->value))
-        var->unseen = true;
-    var->value = known ? event->value : (struct pt_value){0};
-}
-
 static void on_access(struct lifetimes *l, const struct pt_event *event, uint32_t index)
 {
     enum life_value value = classify(event->value);
@@ -210,7 +199,7 @@ static void on_access(struct lifetimes *l, const struct pt_event *event, uint32_
         use_block(l, event->thread, block - 1);
     l->latest[event->thread].index = 0;
     struct life_var *var = var_at(l, event->object);
-    follow_value(var, event);
+    var->unseen |= pt_foreign_value(&var->value, event); /* stored by code that is not recorded */
     set_value(l, index, value);
     if (event->op == PT_OP_READ && value == LIFE_NULL)
         *pt_map64_at(&l->null_reads, pt_lifetimes_place(l, event->loc, event->object)) = 1;

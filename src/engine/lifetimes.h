@@ -6,6 +6,7 @@
 
 #include "base/table.h"
 #include "engine/check.h"
+#include "engine/foreign.h"
 #include "engine/full_run.h"
 #include "engine/predict.h"
 #include "engine/races.h"

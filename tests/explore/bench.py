@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "programs"))
@@ -65,3 +66,10 @@ def line_of(name, comment):
         if comment in line:
             return number
     raise Failure(f"{name} has no {comment}")
+
+
+def run_suite(suite):
+    """The tests of the command line's names, or all, in a folder of their own: PORTENT [NAME...]."""
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(os.path.abspath(sys.argv[1]), pathlib.Path(folder).resolve())
+        return suite.run([f"test_{name}" for name in sys.argv[2:]], lambda function: function(bench))

@@ -15,12 +15,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "programs"))
 from suite import Failure, Suite  # noqa: E402
-from bench import HERE, Bench, expect, failures, line_of, verdicts  # noqa: E402
+from bench import HERE, expect, failures, line_of, run_suite, verdicts  # noqa: E402
 
 SUITE = Suite("explore-cli")
 test = SUITE.test
@@ -571,11 +570,5 @@ def test_killed(bench):
         expect(not processes_of(program), f"{number}: {processes_of(program)} are left")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(os.path.abspath(sys.argv[1]), pathlib.Path(folder).resolve())
-        return SUITE.run([f"test_{name}" for name in sys.argv[2:]], lambda function: function(bench))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_suite(SUITE))
