@@ -42,6 +42,8 @@ enum {
     OPT_PREEMPTIONS,
     OPT_STRESS,
     OPT_NO_STRESS,
+    OPT_SERVER,
+    OPT_NO_SERVER,
     OPT_NO_SHRINK,
     OPT_SCHEDULE,
     OPT_RESULT,
@@ -96,6 +98,12 @@ static const struct pt_option options_table[] = {
     [OPT_NO_STRESS] = {"no-stress", 0, NULL, NULL,
                        "where control cannot go on, because threads leave it or the program is not instrumented, do "
                        "not go on with --stress"},
+    [OPT_SERVER] = {"fork-server", 0, NULL, NULL,
+                    "each run is a copy of a process that was loaded once, made before its constructors run "
+                    "(default)"},
+    [OPT_NO_SERVER] = {"no-fork-server", 0, NULL, NULL,
+                       "each run starts the program anew: slower, for programs whose libraries start threads or open "
+                       "things before main"},
     [OPT_NO_SHRINK] = {"no-shrink", 0, NULL, NULL, "show a failing schedule as it was found"},
     [OPT_SCHEDULE] = {NULL, 'o', "FILE.schedule", NULL,
                       "write the failing schedule there, for 'portent replay'; others to FILE-2.schedule and so on"},
@@ -184,6 +192,11 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     case OPT_NO_STRESS:
         request->falls_back = false;
         break;
+    case OPT_SERVER:
+        break;
+    case OPT_NO_SERVER:
+        request->serves = false;
+        break;
     case OPT_NO_SHRINK:
         request->shrinks = false;
         break;
@@ -208,6 +221,20 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     return ok;
 }
 
+static bool check_server(const struct pt_explore_request *request, const struct pt_parsed *parsed)
+{
+    bool asked = false;
+    for (uint32_t i = 0; i < parsed->option_count; i++)
+        asked |= parsed->options[i].index == OPT_SERVER;
+    if (asked && !request->serves)
+        pt_diag_usage("explore", "--fork-server and --no-fork-server contradict each other");
+    else if (asked && request->stress)
+        pt_diag_usage("explore", "--stress starts every run anew: not with --fork-server");
+    else
+        return true;
+    return false;
+}
+
 static bool set_options(struct pt_explore_request *request, const struct pt_parsed *parsed)
 {
     bool checks = false, only_own = false;
@@ -218,6 +245,8 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
     for (uint32_t i = 0; i < parsed->option_count; i++)
         only_own |= parsed->options[i].index == OPT_NO_CHECKS;
     bool exhaustive = strcmp(request->strategy, "exhaustive") == 0;
+    if (!check_server(request, parsed))
+        return false;
     if (!request->runs)
         request->runs = exhaustive || request->time ? UINT64_MAX : DEFAULT_RUNS;
     if (!checks)
@@ -296,6 +325,7 @@ static int run(const struct pt_parsed *parsed)
                                          .preemptions = UINT32_MAX,
                                          .shrinks = true,
                                          .falls_back = true,
+                                         .serves = true,
                                          .progress = true,
                                          .style = pt_analyse_style(STDOUT_FILENO, "auto")};
     struct pt_err err;

@@ -46,6 +46,8 @@
  *   tool:   writes the input, sets `command` to the number of the run (1, 2, ...), wakes.
  *   server: forks; writes `child`; the child becomes the program. The server waits for its end, writes `wait_status`,
  *           sets `answer` to the number of the run, wakes.
+ * A process that has other threads by then, which a copy would lack (constructors of shared libraries come before the
+ * runtime's), says so in `unserved` and is the run itself: from then on the tool starts one for each.
  * PT_EXPLORE_QUIT in `command` ends the server. The tool kills a `child` that takes too long by itself. Server and
  * child die with whoever started them (PR_SET_PDEATHSIG). Without that flag the process is the run, number 1. A program
  * that calls portent_explore_body(f) is the other way round: run 1 begins there; when f has returned, the program sets
@@ -66,7 +68,7 @@
 
 #define PT_EXPLORE_MAGIC "PTEXPL1"
 #define PT_EXPLORE_ENV   "PORTENT_EXPLORE"
-enum { PT_EXPLORE_VERSION = 6 };
+enum { PT_EXPLORE_VERSION = 7 };
 enum {
     PT_EXPLORE_THREADS = 256,
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
@@ -94,6 +96,7 @@ struct pt_explore {
     _Atomic uint32_t child;                    /* the process that does the run; 0: none */
     _Atomic uint32_t wait_status;              /* as waitpid has it; PT_EXPLORE_RETURNED: the body has returned */
     _Atomic uint32_t server;                   /* process of the fork server; 0: it has not begun */
+    _Atomic uint32_t unserved;                 /* 1: it was to serve, and is the run itself */
     _Alignas(64) _Atomic uint32_t place_count; /* release by the program, acquire by the tool */
     _Atomic uint32_t text_bytes;
     /* Stops for a debugger (PT_EXPLORE_PATIENT): the program counts one and waits, the tool writes what there is to say
@@ -330,11 +333,13 @@ enum { PT_EXPLORE_EXIT = 125 };
     X(OUTSIDE, "something outside of the process decided when a thread went on")                                       \
     X(CROWD, "there were more threads at a time than can be scheduled")                                                \
     X(FORKED, "it forked, and its child was not scheduled")                                                            \
-    X(PLACES, "it has more places than there is room for")
+    X(PLACES, "it has more places than there is room for")                                                             \
+    X(EARLY, "a thread was there before main, and was not scheduled")
 #define PT_EXPLORE_LOSS_NAME(name, words) PT_EXPLORE_LOST_##name,
 enum pt_explore_loss { PT_EXPLORE_LOSSES(PT_EXPLORE_LOSS_NAME) PT_EXPLORE_LOSS_COUNT };
 #undef PT_EXPLORE_LOSS_NAME
-/* After these, threads run that nobody schedules. */
+/* After these, threads run that nobody schedules. An EARLY one is the library's that has it, and mostly keeps to
+ * itself: the others are under control all the same. */
 #define PT_EXPLORE_ESCAPES (1u << PT_EXPLORE_LOST_STOLEN | 1u << PT_EXPLORE_LOST_STRANGER | 1u << PT_EXPLORE_LOST_CROWD)
 
 /* A timer was set; the clock was read while there were several threads. */

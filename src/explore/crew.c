@@ -137,6 +137,14 @@ uint32_t pt_explore_crew_jobs(const struct pt_explore_crew *crew)
     return crew->job_count;
 }
 
+bool pt_explore_crew_is_unserved(const struct pt_explore_crew *crew)
+{
+    for (uint32_t i = 0; i < crew->job_count; i++)
+        if (pt_explore_program_is_unserved(crew->jobs[i].program))
+            return true;
+    return false;
+}
+
 static void begin_round(struct pt_explore_crew *crew, const struct pt_explore_places *places)
 {
     for (uint32_t i = 0; i < crew->job_count; i++)

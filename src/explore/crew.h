@@ -14,6 +14,8 @@ enum pt_status pt_explore_crew_new(const struct pt_explore_setup *setup, uint32_
                                    struct pt_explore_crew **ret_crew, struct pt_err *err) PT_WARN_UNUSED;
 void pt_explore_crew_free(struct pt_explore_crew *crew);
 uint32_t pt_explore_crew_jobs(const struct pt_explore_crew *crew);
+/* Whether a program could not be a fork server, though it was to be. Between rounds. */
+bool pt_explore_crew_is_unserved(const struct pt_explore_crew *crew);
 
 /* Whether a run is one after which the rest of its round is not needed. Called by any job. */
 typedef bool (*pt_explore_stops)(void *context, const struct pt_explore_outcome *outcome);

@@ -134,7 +134,8 @@ struct pt_explore_failure pt_explore_broken(uint32_t property)
 
 bool pt_explore_outcome_is_held(const struct pt_explore_outcome *outcome)
 {
-    return outcome->timed_out && (outcome->result.losses & PT_EXPLORE_ESCAPES || outcome->result.timers);
+    const uint32_t strangers = PT_EXPLORE_ESCAPES | 1u << PT_EXPLORE_LOST_EARLY;
+    return outcome->timed_out && (outcome->result.losses & strangers || outcome->result.timers);
 }
 
 /* How it ended. */

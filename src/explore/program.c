@@ -302,6 +302,11 @@ struct pt_explore *pt_explore_program_file(struct pt_explore_program *p)
     return p->file;
 }
 
+bool pt_explore_program_is_unserved(const struct pt_explore_program *p)
+{
+    return atomic_load(&p->file->unserved);
+}
+
 /* --- a run --- */
 
 static void futex_wake(_Atomic uint32_t *word)
@@ -484,6 +489,8 @@ enum pt_status pt_explore_program_run(struct pt_explore_program *p, const struct
         *ret_outcome = outcome;
         return PT_OK;
     }
+    if (pt_explore_program_is_unserved(p))
+        p->setup.serves = false;
     p->served |= waited == ANSWERED;
     outcome.wait_status = waited == ANSWERED ? atomic_load(&p->file->wait_status) : (uint32_t)p->exit_status;
     read_outcome(p, plan, p->runs, &outcome);

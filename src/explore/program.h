@@ -25,6 +25,8 @@ enum pt_status pt_explore_program_new(const struct pt_explore_setup *setup, stru
                                       struct pt_err *err) PT_WARN_UNUSED;
 void pt_explore_program_free(struct pt_explore_program *program);
 struct pt_explore *pt_explore_program_file(struct pt_explore_program *program);
+/* Whether its process could not be a fork server, though it was to be. */
+bool pt_explore_program_is_unserved(const struct pt_explore_program *program);
 
 /*
  * Does the run that `plan` describes, at most `timeout` nanoseconds of it (0: no limit). PT_EIO: the program cannot be

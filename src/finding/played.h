@@ -59,6 +59,8 @@ struct pt_explored {
     bool stress; /* runs were without control: all, or those after the first `controlled`, because ... */
     uint64_t controlled;
     const char *fell_back; /* ... of this; NULL: that was asked for */
+    bool served;           /* controlled runs were copies of a process that had just been loaded (a fork server) */
+    const char *unserved;  /* why not, though that was asked for; NULL: nothing kept them */
     double seconds;
 };
 

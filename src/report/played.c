@@ -491,6 +491,9 @@ void pt_explored_json(struct pt_json *json, const struct pt_explored *e)
         pt_json_string(json, "fell_back", e->fell_back);
         pt_json_uint(json, "controlled", e->controlled);
     }
+    pt_json_bool(json, "fork_server", e->served);
+    if (e->unserved)
+        pt_json_string(json, "unserved", e->unserved);
     pt_json_seconds(json, "seconds", e->seconds);
     pt_json_close(json, '}');
 }

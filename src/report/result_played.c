@@ -112,6 +112,8 @@ void rd_explored(struct reading *r, const struct pt_json_node *root, struct pt_r
     e->stress = rd_bool_or(r, object, where, "stress", false);
     e->fell_back = rd_string_or(r, object, where, "fell_back", NULL);
     e->controlled = rd_uint_or(r, object, where, "controlled", INT64_MAX, 0);
+    e->served = rd_bool_or(r, object, where, "fork_server", false);
+    e->unserved = rd_string_or(r, object, where, "unserved", NULL);
     seconds = pt_json_get(object, "seconds");
     e->seconds = pt_json_is(seconds, PT_VALUE_FLOAT) ? seconds->value.d : 0;
     result->explored = e;

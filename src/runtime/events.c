@@ -219,7 +219,7 @@ static void on_fails(const char *assertion, const char *file, unsigned line)
 static void on_meet(struct pt_thread *self, bool foreign)
 {
     if (foreign && pt_explore_on && pt_thread_number(self))
-        pt_explore_lost(PT_EXPLORE_LOST_STRANGER, NULL);
+        pt_explore_meets();
     meet_races(self, foreign);
     meet_stack(self);
     if (foreign && pt_monitor_on)

@@ -167,6 +167,83 @@ def test_not_instrumented(bench):
     expect("not built with this 'portent cc'" in bench.run("explore", "--no-stress", "--", program, status=2).stderr, "no reason")
 
 
+# ---- the fork server ----
+
+def without_time(answer):
+    told = {name: value for name, value in answer["explore"].items() if name not in ("seconds", "fork_server")}
+    return told, [{name: value for name, value in one.items() if name != "schedule_file"} for one in failures(answer)]
+
+
+@test
+def test_fork_server(bench):
+    """Copies of a process and processes that are started anew do the same runs: the same failures of the same runs, and one schedule for both."""
+    for name, options, arguments in (("valve", ("-s", HERE / "cli" / "valve.prop"), ()), ("repeated", (), ()), ("told", (), ("race",)),
+                                     ("told", (), ("double",)), ("told", (), ("deadlock",)), ("told", (), ("lose",))):
+        program, answers = bench.program(name), {}
+        for way in ((), ("--fork-server",), ("--no-fork-server",)):
+            schedule = bench.folder / f"{name}{''.join(way)}.schedule"
+            answers[way] = bench.explore(program, "-n", "40", "--keep-going", "--seed", "3", *way, *options, "-o", schedule, arguments=arguments)
+            expect(answers[way]["explore"]["fork_server"] == (way != ("--no-fork-server",)), f"{name} {way}: {answers[way]['explore']}")
+        same = [without_time(answer) for answer in answers.values()]
+        expect(same[0] == same[1] == same[2], f"{name}: {same[0]}\n{same[2]}")
+        texts = [(bench.folder / f"{name}{way}.schedule").read_text(encoding="utf-8") for way in ("", "--no-fork-server")]
+        expect(texts[0] == texts[1], f"{name}: {texts[0]}\n{texts[1]}")
+        bench.run("replay", bench.folder / f"{name}--no-fork-server.schedule", "--", program, *arguments, status=1)
+    for wrong in (("--fork-server", "--no-fork-server"), ("--fork-server", "--stress")):
+        expect("--fork-server" in bench.run("explore", *wrong, "--", program, status=2).stderr, wrong)
+
+
+def early(bench):
+    """A program whose library has threads, or a file, before main."""
+    source, library = HERE / "cli" / "early.c", bench.folder / "libearly.so"
+    if not library.exists():
+        subprocess.run(["cc", "-O1", "-g", "-shared", "-fPIC", "-pthread", "-DLIBRARY", str(source), "-o", str(library)], check=True)
+    return bench.program("early", f"-L{bench.folder}", "-Wl,--no-as-needed", "-learly", f"-Wl,-rpath,{bench.folder}")
+
+
+@test
+def test_early_threads(bench):
+    """Threads that a library has started before main are not in copies: each run is a process of its own, and it says so. Whatever these
+    threads answer is waited for; a lost update is found, and nothing else."""
+    program, schedule = early(bench), bench.folder / "early.schedule"
+    for way in ("none", "ask", "wait"):
+        for server in ((), ("--no-fork-server",)):
+            options = ("--no-checks", "-n", "30", "--strategy", "random", "--keep-going", "-o", schedule)
+            answer = bench.explore(program, *options, *server, arguments=(way,), status=1)
+            told = answer["explore"]
+            expect([one["status"] for one in failures(answer)] == [1], f"{way} {server}: {answer}")
+            expect(not told["fork_server"] and ("unserved" in told) == (not server) and not told["stress"], told)
+            expect(any("before main" in loss for loss in told["losses"]), told)
+    done = bench.run("explore", "--no-checks", "-n", "3", "--strategy", "random", "--expect", "1", "--", program, "none")
+    expect("each run was started anew, as with --no-fork-server, because it has other threads before main" in " ".join(done.stdout.split()), done.stdout)
+    bench.run("explore", "-q", "--no-checks", "-n", "30", "--strategy", "random", "-o", schedule, "--", program, "none", status=1)
+    expect("the same run, and the same failure" in bench.run("replay", schedule, "--", program, "none", status=1).stderr, "it is another run")
+
+
+@test
+def test_early_stuck(bench):
+    """Nobody is stuck who waits for what a thread of a library may bring; a circle of locks of the program's own threads is one even so."""
+    program = early(bench)
+    answer = bench.explore(program, "--no-checks", "-n", "3", "--run-timeout", "1s", "--expect", "0", "--strategy", "random", arguments=("never",), status=3)
+    expect(not failures(answer), answer)
+    answer = bench.explore(program, "--no-checks", "-n", "60", "--expect", "0", arguments=("circle",), status=1)
+    expect([one["failure"] for one in failures(answer)] == ["deadlock"], answer)
+
+
+@test
+def test_early_file(bench):
+    """A file that a library has opened before main is read from the same place in every run."""
+    lines = bench.folder / "seven"
+    lines.write_text("7\n8\n9\n", encoding="utf-8")
+    os.environ["EARLY_FILE"] = str(lines)
+    try:
+        for server in ("--fork-server", "--no-fork-server"):
+            answer = bench.explore(early(bench), "--no-checks", "-n", "30", "--strategy", "random", "--keep-going", server, arguments=("file",), status=1)
+            expect([one["status"] for one in failures(answer)] == [1] and answer["explore"]["fork_server"] == (server == "--fork-server"), answer)
+    finally:
+        del os.environ["EARLY_FILE"]
+
+
 # ---- signals ----
 
 def orders_of_signal():

@@ -356,7 +356,7 @@ enum pt_status pt_explorer_run(struct pt_explorer *e, const struct pt_explore_re
     e->setup = (struct pt_explore_setup){.path = request->path,
                                          .arguments = request->arguments,
                                          .options = e->options.text,
-                                         .serves = true,
+                                         .serves = request->serves,
                                          .interrupted = pt_interrupted};
     make_base(e);
     e->tactic = make_tactic(e);

@@ -29,6 +29,7 @@ struct pt_explore_request {
     bool predicts;                        /* recordings are predicted on, where the strategy makes some */
     bool keep_going, shrinks, late, stress, expects, quiet, json;
     bool falls_back; /* to runs without control, where there cannot be any */
+    bool serves;     /* runs are copies of a process that has just been loaded; false: each is started anew */
     int expected;
     const char *schedule_path, *result_path; /* NULL: not asked for */
     struct pt_style style;

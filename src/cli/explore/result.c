@@ -103,6 +103,9 @@ static struct pt_explored *describe(const struct pt_explorer *e, struct pt_arena
                                      .controlled = e->controlled,
                                      .fell_back = e->fell_back,
                                      .seconds = (double)(pt_progress_now() - e->started) / 1e9};
+    if (e->crew && pt_explore_crew_is_unserved(e->crew))
+        explored->unserved = "it has other threads before main";
+    explored->served = e->crew && e->request->serves && !explored->unserved;
     explored->complete = is_complete(e, &progress, &why);
     explored->why = why;
     if (explored->complete)
@@ -153,6 +156,8 @@ static const char *conclusion(const struct pt_explorer *e, const struct pt_explo
         else
             pt_buf_puts(&text, "none failed, which says nothing about others");
     }
+    if (x->unserved)
+        pt_buf_printf(&text, "; each run was started anew, as with --no-fork-server, because %s", x->unserved);
     if (x->fell_back)
         pt_buf_printf(&text, "; without control because %s", x->fell_back);
     if (x->why && !x->fell_back)

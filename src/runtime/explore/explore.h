@@ -75,6 +75,8 @@ struct pt_found;
 void pt_explore_found(const struct pt_found *found, const char *bytes, size_t len);
 void pt_explore_found_again(uint64_t key, uint64_t count);
 void pt_explore_lost(enum pt_explore_loss loss, const struct pt_site *site);
+/* There is a thread that is not scheduled. */
+void pt_explore_meets(void);
 
 /* Around a wait of the runtime's own: the caller sleeps, and nobody takes the turn from it for that. */
 void pt_explore_holds(bool holds);
@@ -90,9 +92,10 @@ void pt_explore_access(const void *address, size_t size, unsigned kind, const st
 void pt_explore_freed(const void *memory, size_t size);
 void pt_explore_allocated(const void *memory, size_t size);
 
-/* A wait for a condition, the mutex of which the caller has given up, or for a futex, begins, with the next point, of
- * kind WAKE or FUTEX_WOKEN. */
+/* A wait for a condition, or for a futex, begins, with the next point, of kind WAKE or FUTEX_WOKEN; and there will be
+ * none. */
 void pt_explore_waits(const void *object);
+void pt_explore_waits_not(void);
 /* Up to `count` of those that wait there now may go on. Returns how many. */
 uint32_t pt_explore_wakes(const void *object, uint32_t count);
 /* The caller is at a barrier for so many; true: it is the last. */

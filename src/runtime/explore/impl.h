@@ -94,7 +94,10 @@ struct pt_explore_run {
     bool handled;           /* the program has handlers */
     bool outside;           /* timers may send signals: nobody is ever stuck */
     bool several;           /* there is another thread that was not joined */
-    uint32_t leaving;       /* task that has given up the turn to end; 0: none */
+    bool strangers;         /* there are threads that nobody schedules: started before the runtime (early), or without
+                               us */
+    bool early;
+    uint32_t leaving; /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;
     uint64_t in_row;  /* steps that `current` has taken, one after the other */
     uint64_t spun;    /* steps in a row of threads that spin while nobody else could go on */
@@ -206,6 +209,8 @@ void pt_flight_flush(uint32_t slot);
 
 /* thread.c */
 void pt_explore_thread_start(void);
+/* Whether the process has threads that nobody schedules: a system call, some more where it seems so. */
+bool pt_explore_has_strangers(void);
 /* Whether there are scheduling points: with other threads, or timers that may be over. */
 void pt_explore_settle(void);
 void pt_announce(uint32_t slot, const struct pt_explore_op *op);

@@ -94,6 +94,9 @@ static void begin_run(void)
     pt_run.slot_count = pt_run.unjoined = pt_run.away = pt_run.token_count = pt_run.leaving = 0;
     pt_run.writes = pt_run.unlocks = pt_run.spun = pt_run.idled = 0;
     pt_run.used = (struct pt_explore_set){0};
+    pt_run.strangers = pt_run.early;
+    if (pt_run.early)
+        pt_explore_lost(PT_EXPLORE_LOST_EARLY, NULL);
     pt_explore_clock_start();
     pt_timer_start();
     pt_object_start();
@@ -124,13 +127,33 @@ static void answer(struct pt_explore *file, uint32_t command, uint32_t status)
     pt_sys_wake_all(&file->answer);
 }
 
+/* What constructors of libraries have opened before, copies have together, with the place at which reading goes on:
+ * each is to find it where it was. Standard input is the tool's. */
+enum { FILES_FROM = STDERR_FILENO + 1, FILES_TO = 256 };
+static int64_t file_places[FILES_TO];
+
+static void note_files(void)
+{
+    for (int fd = FILES_FROM; fd < FILES_TO; fd++)
+        file_places[fd] = pt_task_file_place(fd);
+}
+
+static void rewind_files(void)
+{
+    for (int fd = FILES_FROM; fd < FILES_TO; fd++)
+        if (file_places[fd] >= 0)
+            pt_task_set_file_place(fd, file_places[fd]);
+}
+
 /* Returns in each child. A child that repeats a function answers itself, until it ends: then the server does for the
  * run that it was at. */
 static void serve(struct pt_explore *file)
 {
+    note_files();
     for (uint32_t done = 0;;) {
         done = next_command(file, done);
         pt_place_learn();
+        rewind_files();
         pid_t child = fork();
         if (child == 0) {
             pt_task_die_with_parent();
@@ -144,6 +167,15 @@ static void serve(struct pt_explore *file)
             pt_sys_exit(0);
         answer(file, done, status);
     }
+}
+
+/* A copy has the thread alone that makes it. */
+static bool can_serve(struct pt_explore *file)
+{
+    if (pt_sys_thread_count() <= 1)
+        return true;
+    atomic_store(&file->unserved, 1);
+    return false;
 }
 
 bool pt_explore_watches(void)
@@ -162,13 +194,14 @@ bool pt_explore_start(void)
     pt_place_start();
     pt_task_die_with_parent();
     pt_explore_heap_start();
-    if (file->flags & PT_EXPLORE_SERVES)
+    if (file->flags & PT_EXPLORE_SERVES && can_serve(file))
         serve(file);
     else
         pt_place_learn();
     take_input();
     if (!pt_shared_start())
         return false;
+    pt_run.early = pt_sys_thread_count() > 1;
     begin_run();
     pt_explore_on = true;
     return true;

@@ -104,6 +104,37 @@ void pt_explore_thread_start(void)
     pt_run.threads[0].state = PT_EXPLORE_RUNS;
 }
 
+/* ---- threads of others ---- */
+
+static uint64_t count_own(void)
+{
+    uint64_t count = pt_run.leaving != 0; /* it has no slot any more, and is still a task */
+    for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
+        count += (uint64_t)__builtin_popcountll(pt_run.used.words[i]);
+    return count;
+}
+
+/* One that has ended may be a task for a moment longer. */
+bool pt_explore_has_strangers(void)
+{
+    enum { LOOKS = 20, PAUSE_NS = 1000 * 1000 };
+    for (unsigned i = 0; i < LOOKS && !pt_run.strangers; i++) {
+        if (pt_sys_thread_count() <= count_own())
+            return false;
+        pt_sys_sleep(PAUSE_NS);
+    }
+    pt_explore_meets();
+    return true;
+}
+
+/* Where there are some since before main it may be one of these. */
+void pt_explore_meets(void)
+{
+    pt_run.strangers = true;
+    if (!pt_run.early)
+        pt_explore_lost(PT_EXPLORE_LOST_STRANGER, NULL);
+}
+
 /* ---- lives ---- */
 
 uint32_t pt_explore_create(uint64_t start, const struct pt_site *site)

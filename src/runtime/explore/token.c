@@ -52,6 +52,16 @@ void pt_explore_waits(const void *object)
     pt_spin_unlock(&pt_run.lock);
 }
 
+void pt_explore_waits_not(void)
+{
+    uint32_t slot = pt_explore_slot();
+    if (slot == PT_EXPLORE_NO_SLOT)
+        return;
+    pt_spin_lock(&pt_run.lock);
+    stop_waiting(slot);
+    pt_spin_unlock(&pt_run.lock);
+}
+
 static bool is_waiting(uint32_t slot, const void *object)
 {
     const struct pt_explore_slot *it = &pt_run.slots[slot];

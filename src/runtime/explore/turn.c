@@ -169,6 +169,16 @@ static void commit(uint32_t who)
 
 /* ---- deciding ---- */
 
+/* Who waits for the end of a thread that is scheduled, or for a lock that one has, gets that from nobody else. */
+static bool is_anyone_open(void)
+{
+    for (uint32_t slot = 0; slot < pt_run.slot_count; slot++)
+        if (pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY &&
+            pt_object_owner(slot) == PT_EXPLORE_NO_SLOT)
+            return true;
+    return false;
+}
+
 /* Somebody in the kernel may come back, or a descriptor become ready: what is outside decides when. */
 static bool is_awaited(void)
 {
@@ -178,7 +188,7 @@ static bool is_awaited(void)
         if (pt_explore_has(&pt_run.used, slot) && pt_run.slots[slot].state == PT_EXPLORE_READY &&
             pt_wait_is_outside(slot))
             return true;
-    return false;
+    return pt_explore_has_strangers() && is_anyone_open();
 }
 
 /* Nobody can go on: one that is over may change that. Where something outside may, too, time is not made to pass. */

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/sys/sys.h"
 
@@ -125,6 +126,16 @@ bool pt_task_file_sort(int fd, char *text, size_t room)
         return false;
     text[len] = '\0';
     return true;
+}
+
+int64_t pt_task_file_place(int fd)
+{
+    return pt_sys_call(SYS_lseek, fd, 0, SEEK_CUR, 0);
+}
+
+void pt_task_set_file_place(int fd, int64_t place)
+{
+    (void)pt_sys_call(SYS_lseek, fd, place, SEEK_SET, 0);
 }
 
 static uint64_t hexadecimal(const char *text, const char *name)

@@ -38,6 +38,9 @@ bool pt_task_expire_file(int fd, uint64_t times);
  * there is room for. False: it is not there. */
 bool pt_task_file_sort(int fd, char *text, size_t room);
 bool pt_task_about_file(int fd, char *text, size_t room);
+/* Where reading and writing goes on in a file; negative: it is not there, or has no such place. */
+int64_t pt_task_file_place(int fd);
+void pt_task_set_file_place(int fd, int64_t place);
 /* Whether other processes may have this memory, too (MAP_SHARED); true also where that cannot be known. */
 bool pt_task_shares(const void *address);
 /* What /proc says of a task of this process: 'R', 'S', 'D', ...; '\0': nothing. */

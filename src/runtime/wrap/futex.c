@@ -63,12 +63,13 @@ static long play_wait(pt_syscall_function real, const long *words)
         errno = error;
         return result;
     }
+    pt_explore_waits(word); /* before it is looked at: a thread that nobody schedules may change it, and wake */
     if (__atomic_load_n((const uint32_t *)word, __ATOMIC_SEQ_CST) != (uint32_t)words[2]) {
+        pt_explore_waits_not();
         used((uintptr_t)word);
         errno = EAGAIN;
         return -1;
     }
-    pt_explore_waits(word);
     uint32_t answer = pt_explore_point(
         &(struct pt_explore_op){.kind = PT_EXPLORE_FUTEX_WOKEN, .object = word, .deadline = deadline_of(words)});
     if (answer & PT_EXPLORE_TIMED_OUT) {

@@ -195,10 +195,12 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
     pt_wrap_sync(mutex, PT_KIND_REL, call->mutex);
     if (!deadline && pt_explore_is_shared(PT_EXPLORE_WAKE, PT_EXPLORE_IS_MUTEX, condition))
         return wait_outside((pthread_cond_t *)(uintptr_t)condition, mutex, call);
+    pt_explore_waits(condition); /* before a thread that nobody schedules can have the mutex, and signal */
     int error = PT_REAL(pthread_mutex_unlock)(mutex);
-    if (error)
+    if (error) {
+        pt_explore_waits_not();
         return error;
-    pt_explore_waits(condition);
+    }
     uint32_t answer = pt_explore_point(&(struct pt_explore_op){.kind = PT_EXPLORE_WAKE,
                                                                .what = PT_EXPLORE_IS_MUTEX,
                                                                .object = condition,
