@@ -51,7 +51,7 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	@# that look at what programs do and find by themselves. What cc and cfront run is run by other suites as well.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt --skip wire --skip behaviour --skip stores --skip catalogue --skip race-programs --skip live-races \
 	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel \
-	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-runtime --skip protocols --skip gdb --skip ci --skip recipes --skip papers --skip mpi
+	    --skip confirm --skip std --skip watched --skip cc --skip cfront --skip race-free --skip lifetimes --skip life-programs --skip examples --skip places --skip wrappers --skip explore --skip explore-cli --skip explore-rr --skip explore-runtime --skip protocols --skip gdb --skip ci --skip recipes --skip papers --skip mpi
 
 check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
 	@python3 tests/programs/run_rt.py build --valgrind

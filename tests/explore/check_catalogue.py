@@ -3,6 +3,7 @@
 
 Without Portent. `shake` (shake.c): within N runs (default 400) under random delays each program shows its bug in the way that its head says,
 and its twin never fails. `tsan`: ThreadSanitizer finds no race in a twin. `stress`: how many of N plain runs (default 300) fail, as a list.
+`chaos`: the same of N runs (default 100) that `rr record --chaos` makes; where rr has no counter, with the processor's time in its place (rr_counter.c).
 `tiny`: N noisy runs (default 40) of each program of tiny.txt and of 60 random ones end in ways that brute force knows; how many it
 knows that none of them showed is printed. A long check of the catalogue itself, not part of `make check`; the last line is `check-catalogue: N passed, M failed`.
 """
@@ -16,10 +17,12 @@ import tempfile
 
 import brute
 import catalogue
+import rr
 import tiny
 from catalogue import Failure, is_bug, plain_run
 
 LIMIT = 2.0  # seconds until a run counts as one that hangs; they take milliseconds
+CHAOS_LIMIT = 15.0  # under rr, a fifth of a second
 
 
 def wrapped():
@@ -90,6 +93,33 @@ def by_stress(programs, folder, runs, pool):
         yield None
 
 
+def in_chaos(program, path, runs, folder):
+    """A folder of its own for each: what is recorded is removed after each run."""
+    recorder = rr.Rr(folder)
+    if recorder.why is not None:
+        raise Failure(f"rr does not run: {recorder.why}")
+    environment = {**recorder.environment, **({"RR_COUNTER": "clock"} if recorder.stand_in else {})}
+    count = 0
+    for _ in range(runs):
+        count += is_bug(program, plain_run(recorder.recording([path], "--chaos"), CHAOS_LIMIT, environment)[0])
+        recorder.forget()
+    return count
+
+
+def by_chaos(programs, folder, runs, pool):
+    compilers = {"cc": ["clang"], "c++": ["clang++"]}
+    paths = catalogue.build(lambda program: compilers[program.language], [(program, 0) for program in programs], folder, pool)
+
+    def one(program):
+        own = os.path.join(folder, "rr", program.name)
+        os.makedirs(own)
+        return guarded(in_chaos, program, paths[program, 0], runs, own)
+    for program, count in zip(programs, pool.map(one, programs)):
+        if not isinstance(count, str):
+            print(f"{program.name:24} {count:4} of {runs}", flush=True)
+        yield count if isinstance(count, str) else None
+
+
 def surprises(number, answer, path, runs):
     """Outcomes of runs that brute force does not know, and those it knows that were not seen. None is one that hangs."""
     known = set(answer.masks) | ({None} if answer.stuck else set()) | ({0} if answer.classes > sum(answer.masks.values()) + answer.stuck else set())
@@ -125,7 +155,7 @@ def guarded(function, program, *arguments):
         return str(failure)
 
 
-WAYS = {"shake": (by_shake, 400), "tsan": (by_tsan, 0), "stress": (by_stress, 300), "tiny": (by_tiny, 40)}
+WAYS = {"shake": (by_shake, 400), "tsan": (by_tsan, 0), "stress": (by_stress, 300), "chaos": (by_chaos, 100), "tiny": (by_tiny, 40)}
 
 
 def main():
