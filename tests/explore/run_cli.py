@@ -232,6 +232,14 @@ def test_early_stuck(bench):
 
 
 @test
+def test_no_strangers(bench):
+    """The runtime's own threads, which write recordings, are no strangers to a run that is stuck."""
+    for strategy in ("auto", "predict"):
+        answer = bench.explore(bench.program("told"), "-n", "60", "--strategy", strategy, arguments=("deadlock",), status=1)
+        expect(failures(answer)[0]["failure"] == "deadlock" and not answer["explore"]["losses"], f"{strategy}: {answer}")
+
+
+@test
 def test_early_file(bench):
     """A file that a library has opened before main is read from the same place in every run."""
     lines = bench.folder / "seven"

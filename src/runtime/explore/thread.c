@@ -108,7 +108,8 @@ void pt_explore_thread_start(void)
 
 static uint64_t count_own(void)
 {
-    uint64_t count = pt_run.leaving != 0; /* it has no slot any more, and is still a task */
+    uint64_t count = atomic_load(&pt_runtime_threads);
+    count += pt_run.leaving != 0; /* it has no slot any more, and is still a task */
     for (unsigned i = 0; i < PT_EXPLORE_WORDS; i++)
         count += (uint64_t)__builtin_popcountll(pt_run.used.words[i]);
     return count;

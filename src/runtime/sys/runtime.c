@@ -7,6 +7,7 @@
 _Atomic uint8_t pt_active;
 struct pt_channel *pt_channel;
 uint32_t pt_keeps;
+_Atomic uint32_t pt_runtime_threads;
 bool pt_races_wanted;
 
 static atomic_bool disowned;

@@ -21,9 +21,10 @@ enum pt_activity {
     PT_ACTIVE_FILES = 32,    /* with RECORDS: the program records everything by itself (runtime/record) */
 };
 extern _Atomic uint8_t pt_active;
-extern struct pt_channel *pt_channel; /* NULL: nobody observes */
-extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
-extern bool pt_races_wanted;          /* races or lifetimes are looked for; set before the first thread is known */
+extern struct pt_channel *pt_channel;       /* NULL: nobody observes */
+extern uint32_t pt_keeps;                   /* enum pt_keep: what is recorded beside relevant events */
+extern _Atomic uint32_t pt_runtime_threads; /* of the runtime's own, that have not ended */
+extern bool pt_races_wanted; /* races or lifetimes are looked for; set before the first thread is known */
 
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);

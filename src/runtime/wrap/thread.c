@@ -14,6 +14,7 @@
 #include "runtime/explore/explore.h"
 #include "runtime/sys/delay.h"
 #include "runtime/sys/module.h"
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
@@ -311,7 +312,7 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
 
 /* Threads of the runtime's own: one for the event stream, one that writes a recording. */
 static _Atomic uint32_t own_threads[4];
-static _Atomic uint32_t own_made, own_live;
+static _Atomic uint32_t own_made;
 
 bool pt_wrap_is_own_thread(uint32_t tid)
 {
@@ -331,7 +332,7 @@ void pt_wrap_last_ends(void)
     const uint64_t pause = 1000 * 1000, most = 20 * pause;
     if (__builtin_expect(pt_explore_on, 0))
         pt_explore_last();
-    uint32_t own = atomic_load(&own_live);
+    uint32_t own = atomic_load(&pt_runtime_threads);
     for (uint64_t turn = 1; own; turn++) {
         if (pt_sys_thread_count() <= own + UINT64_C(1)) /* or it is not known */
             exit(0);
@@ -343,7 +344,7 @@ void pt_wrap_own_restart(void)
 {
     memset(own_threads, 0, sizeof own_threads);
     atomic_store(&own_made, 0);
-    atomic_store(&own_live, 0);
+    atomic_store(&pt_runtime_threads, 0);
 }
 
 static void *run_own(void *start)
@@ -352,16 +353,16 @@ static void *run_own(void *start)
     if (at < sizeof own_threads / sizeof *own_threads)
         atomic_store_explicit(&own_threads[at], pt_sys_thread(), memory_order_relaxed);
     void *result = ((void *(*)(void *))start)(NULL);
-    atomic_fetch_sub(&own_live, 1);
+    atomic_fetch_sub(&pt_runtime_threads, 1);
     return result;
 }
 
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
-    atomic_fetch_add(&own_live, 1);
+    atomic_fetch_add(&pt_runtime_threads, 1);
     if (PT_REAL(pthread_create)(&thread, NULL, run_own, (void *)start) != 0) {
-        atomic_fetch_sub(&own_live, 1);
+        atomic_fetch_sub(&pt_runtime_threads, 1);
         return false;
     }
     PT_REAL(pthread_setname_np)(thread, name);
