@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -221,37 +222,73 @@ static bool set_option(struct pt_explore_request *request, uint32_t index, const
     return ok;
 }
 
-static bool check_server(const struct pt_explore_request *request, const struct pt_parsed *parsed)
+static bool is_given(const struct pt_parsed *parsed, uint32_t index)
 {
-    bool asked = false;
     for (uint32_t i = 0; i < parsed->option_count; i++)
-        asked |= parsed->options[i].index == OPT_SERVER;
-    if (asked && !request->serves)
-        pt_diag_usage("explore", "--fork-server and --no-fork-server contradict each other");
-    else if (asked && request->stress)
+        if (parsed->options[i].index == index)
+            return true;
+    return false;
+}
+
+/* What says opposite things. */
+static bool check_pairs(const struct pt_parsed *parsed)
+{
+    static const uint32_t pairs[][2] = {{OPT_SERVER, OPT_NO_SERVER},
+                                        {OPT_STRESS, OPT_NO_STRESS},
+                                        {OPT_RACES, OPT_NO_CHECKS},
+                                        {OPT_DEADLOCKS, OPT_NO_CHECKS},
+                                        {OPT_LIFETIMES, OPT_NO_CHECKS}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (is_given(parsed, pairs[i][0]) && is_given(parsed, pairs[i][1])) {
+            pt_diag_usage("explore", "--%s and --%s contradict each other", options_table[pairs[i][0]].name,
+                          options_table[pairs[i][1]].name);
+            return false;
+        }
+    if (is_given(parsed, OPT_STRESS) && is_given(parsed, OPT_SERVER)) {
         pt_diag_usage("explore", "--stress starts every run anew: not with --fork-server");
-    else
+        return false;
+    }
+    return true;
+}
+
+/* What will be written at the end: not to be known only then. */
+static bool check_path(char option, const char *path)
+{
+    struct stat about;
+    if (!path)
         return true;
+    if (strcmp(path, "--") == 0) {
+        pt_diag_usage("explore", "-%c takes the name of a file", option);
+        return false;
+    }
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = pt_xcalloc(len + 1, 1);
+    memcpy(folder, path, len);
+    bool there = !len || access(folder, F_OK) == 0;
+    bool file = stat(path, &about) != 0 || !S_ISDIR(about.st_mode);
+    free(folder);
+    if (there && file)
+        return true;
+    pt_diag_usage("explore", "-%c %s: %s", option, path, there ? "that is a folder" : "there is no such folder");
     return false;
 }
 
 static bool set_options(struct pt_explore_request *request, const struct pt_parsed *parsed)
 {
-    bool checks = false, only_own = false;
+    bool checks = false;
     request->runs = 0;
     for (uint32_t i = 0; i < parsed->option_count; i++)
         if (!set_option(request, parsed->options[i].index, parsed->options[i].argument, &checks))
             return false;
-    for (uint32_t i = 0; i < parsed->option_count; i++)
-        only_own |= parsed->options[i].index == OPT_NO_CHECKS;
     bool exhaustive = strcmp(request->strategy, "exhaustive") == 0;
-    if (!check_server(request, parsed))
+    if (!check_pairs(parsed))
         return false;
     if (!request->runs)
         request->runs = exhaustive || request->time ? UINT64_MAX : DEFAULT_RUNS;
     if (!checks)
         request->checks = 1u << PT_FOUND_RACE;
-    request->predicts = !only_own;
+    request->predicts = !is_given(parsed, OPT_NO_CHECKS);
     if (!parsed->operand_count) {
         pt_diag_usage("explore", "a program is missing");
         return false;
@@ -260,23 +297,18 @@ static bool set_options(struct pt_explore_request *request, const struct pt_pars
         pt_diag_usage("explore", "--stress has no schedules: not with --jobs, -o or '--strategy exhaustive'");
         return false;
     }
-    for (uint32_t i = 0; i < parsed->option_count && request->stress; i++)
-        if (parsed->options[i].index == OPT_PROPERTIES) {
-            pt_diag_usage("explore", "--stress has no recordings to check properties (-s) on: 'portent run -s' has");
-            return false;
-        }
+    if (request->stress && is_given(parsed, OPT_PROPERTIES)) {
+        pt_diag_usage("explore", "--stress has no recordings to check properties (-s) on: 'portent run -s' has");
+        return false;
+    }
     struct pt_delay_budget budget;
     if (request->delay && !pt_delay_parse((struct pt_span){request->delay, strlen(request->delay)}, &budget)) {
         pt_diag_usage("explore", "--stress takes a share of the time, such as 5%%, or seconds, such as 0.2; not '%s'",
                       request->delay);
         return false;
     }
-    const char *const paths[] = {request->schedule_path, request->result_path};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (paths[i] && strcmp(paths[i], "--") == 0) {
-            pt_diag_usage("explore", "-%c takes the name of a file", "or"[i]);
-            return false;
-        }
+    if (!check_path('o', request->schedule_path) || !check_path('r', request->result_path))
+        return false;
     if (request->preemptions != UINT32_MAX && !exhaustive) {
         pt_diag_usage("explore", "--preemptions bounds '--strategy exhaustive' alone");
         return false;

@@ -257,7 +257,8 @@ static bool set_options(struct replay *r, const struct pt_parsed *parsed)
         r->gdb |= parsed->options[i].index == OPT_GDB;
     }
     if (parsed->operand_count < 2) {
-        pt_diag_usage("replay", parsed->operand_count ? "a program is missing" : "a schedule is missing");
+        pt_diag_usage("replay", "%s is missing: portent replay FILE.schedule -- PROGRAM [ARGS]",
+                      parsed->operand_count ? "the schedule or the program" : "a schedule");
         return false;
     }
     if (r->gdb_script && !r->gdb) {

@@ -98,10 +98,21 @@ static size_t lay_out(struct pt_explore *head, const struct pt_explore_setup *se
     return end;
 }
 
+/* Whatever is open here and not closed when a program is started: not ours, which are. */
+static void list_inherited(struct pt_explore *head)
+{
+    for (int fd = 0; fd < PT_EXPLORE_DESCRIPTORS; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        if (flags >= 0 && !(flags & FD_CLOEXEC))
+            head->inherited[fd / 64] |= UINT64_C(1) << fd % 64;
+    }
+}
+
 static enum pt_status make_file(struct pt_explore_program *p, struct pt_err *err)
 {
     struct pt_explore head = {0};
     p->bytes = lay_out(&head, &p->setup);
+    list_inherited(&head);
     p->file_fd = memfd_create("portent-explore", MFD_CLOEXEC);
     if (p->file_fd < 0 || ftruncate(p->file_fd, (off_t)p->bytes) != 0)
         return pt_err_set(err, PT_EIO, "cannot make a memory file: %s", strerror(errno));

@@ -22,9 +22,9 @@ class Bench:
     def __init__(self, portent, folder):
         self.portent, self.folder, self.built = portent, folder, {}
 
-    def run(self, *arguments, status=None, stdin=subprocess.DEVNULL, timeout=120):
+    def run(self, *arguments, status=None, stdin=subprocess.DEVNULL, timeout=120, pass_fds=()):
         done = subprocess.run([self.portent, *map(str, arguments)], capture_output=True, encoding="utf-8", stdin=stdin, timeout=timeout, cwd=self.folder,
-                              check=False)
+                              check=False, pass_fds=pass_fds)
         said = f"portent {' '.join(map(str, arguments))}: status {done.returncode}\n{done.stdout}{done.stderr}"
         expect(status is None or done.returncode == status, f"{said}expected status {status}")
         return done

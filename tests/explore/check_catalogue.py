@@ -93,28 +93,24 @@ def by_stress(programs, folder, runs, pool):
         yield None
 
 
-def in_chaos(program, path, runs, folder):
-    """A folder of its own for each: what is recorded is removed after each run."""
-    recorder = rr.Rr(folder)
-    if recorder.why is not None:
-        raise Failure(f"rr does not run: {recorder.why}")
-    environment = {**recorder.environment, **({"RR_COUNTER": "clock"} if recorder.stand_in else {})}
-    count = 0
-    for _ in range(runs):
-        count += is_bug(program, plain_run(recorder.recording([path], "--chaos"), CHAOS_LIMIT, environment)[0])
-        recorder.forget()
+def in_chaos(program, path, runs):
+    """In a folder of its own: what is recorded is removed after each run."""
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = rr.Rr(folder)
+        if recorder.why is not None:
+            raise Failure(f"rr does not run: {recorder.why}")
+        environment = {**recorder.environment, **({"RR_COUNTER": "clock"} if recorder.stand_in else {})}
+        count = 0
+        for _ in range(runs):
+            count += is_bug(program, plain_run(recorder.recording([path], "--chaos"), CHAOS_LIMIT, environment)[0])
+            recorder.forget()
     return count
 
 
 def by_chaos(programs, folder, runs, pool):
     compilers = {"cc": ["clang"], "c++": ["clang++"]}
     paths = catalogue.build(lambda program: compilers[program.language], [(program, 0) for program in programs], folder, pool)
-
-    def one(program):
-        own = os.path.join(folder, "rr", program.name)
-        os.makedirs(own)
-        return guarded(in_chaos, program, paths[program, 0], runs, own)
-    for program, count in zip(programs, pool.map(one, programs)):
+    for program, count in zip(programs, pool.map(lambda program: guarded(in_chaos, program, paths[program, 0], runs), programs)):
         if not isinstance(count, str):
             print(f"{program.name:24} {count:4} of {runs}", flush=True)
         yield count if isinstance(count, str) else None

@@ -249,8 +249,17 @@ def test_early_file(bench):
         for server in ("--fork-server", "--no-fork-server"):
             answer = bench.explore(early(bench), "--no-checks", "-n", "30", "--strategy", "random", "--keep-going", server, arguments=("file",), status=1)
             expect([one["status"] for one in failures(answer)] == [1] and answer["explore"]["fork_server"] == (server == "--fork-server"), answer)
-    finally:
         del os.environ["EARLY_FILE"]
+        lines.write_text("7\n" * 1000, encoding="utf-8")
+        with lines.open(encoding="utf-8") as inherited:  # the caller's, which may go on with it
+            os.environ["EARLY_DESCRIPTOR"] = str(inherited.fileno())
+            bench.explore(early(bench), "--no-checks", "-n", "3", "--expect", "0", "--keep-going", "--strategy", "random", arguments=("file",),
+                          pass_fds=(inherited.fileno(),))
+            place = os.lseek(inherited.fileno(), 0, os.SEEK_CUR)
+            expect(place >= 6, f"a descriptor that is the caller's was put back: {place}")
+    finally:
+        for name in ("EARLY_FILE", "EARLY_DESCRIPTOR"):
+            os.environ.pop(name, None)
 
 
 # ---- signals ----
@@ -428,11 +437,14 @@ def test_usage(bench):
     program = bench.program("valve")
     for options, said in ((["-n", "0"], "-n"), (["-n", "x"], "-n"), (["--strategy", "guess"], "strategy"), (["--jobs", "0"], "--jobs"),
                           (["--preemptions", "1"], "exhaustive"), (["--run-timeout", "soon"], "run-timeout"), (["--expect", "256"], "--expect"),
-                          (["--seed", "9" * 30], "--seed"), (["--seed", "+1"], "--seed"), (["-o"], "-o takes"), (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop")):
+                          (["--seed", "9" * 30], "--seed"), (["--seed", "+1"], "--seed"), (["-o"], "-o takes"), (["--stress", "-o", "x.schedule"], "--stress"), (["--stress=much"], "--stress"), (["-s", "none.prop"], "none.prop"),
+                          (["--stress", "--no-stress"], "contradict"), (["--races", "--no-checks"], "contradict"), (["--no-checks", "--lifetimes"], "contradict"),
+                          (["-o", "no/such/x.schedule"], "no such folder"), (["-r", "no/such/x.json"], "no such folder"), (["-o", "."], "is a folder")):
         expect(said in bench.run("explore", *options, "--", program, status=2).stderr, f"{options}: {said!r} is not said")
     expect("missing" in bench.run("explore", status=2).stderr, "no program")
     expect("nowhere" in bench.run("explore", "--", "./nowhere", status=2).stderr, "a program that is not there")
     expect("missing" in bench.run("replay", status=2).stderr and "missing" in bench.run("replay", "x.schedule", status=2).stderr, "no schedule")
+    expect("the schedule or the program is missing" in bench.run("replay", "--", program, status=2).stderr, "no schedule, but a program")
 
 
 @test
@@ -449,7 +461,7 @@ def test_no_program(bench):
 def test_unwritten(bench):
     """What was asked for and cannot be written is an error, though a run failed."""
     program = bench.program("first_step")
-    for options in (["-q", "-o", "/dev/full"], ["-q", "-r", "/dev/full"], ["-q", "-o", "no/such/folder.schedule"]):
+    for options in (["-q", "-o", "/dev/full"], ["-q", "-r", "/dev/full"]):
         expect("cannot write" in bench.run("explore", "--no-checks", *options, "--", program, status=2).stderr, f"{options}: nothing is said")
     with open("/dev/full", "w", encoding="utf-8") as full:
         for options in ([], ["--json"]):
@@ -639,12 +651,14 @@ def processes_of(path):
 def test_killed(bench):
     """Nothing is left, neither of a program that is in a run, nor of the fork server; an interruption tells what is known."""
     program = bench.program("valve", "-DFIXED").resolve()
-    for number, status in ((signal.SIGINT, 3), (signal.SIGTERM, 3), (signal.SIGKILL, -signal.SIGKILL)):
-        process = subprocess.Popen([bench.portent, "explore", "--json", "--expect", "0", "--strategy", "random", "-n", "all", "--jobs", "2", "--", str(program)],
+    ends = ((signal.SIGINT, 3), (signal.SIGTERM, 3), (signal.SIGKILL, -signal.SIGKILL))
+    for (number, status), server in itertools.product(ends, ("--fork-server", "--no-fork-server")):
+        process = subprocess.Popen([bench.portent, "explore", server, "--json", "--expect", "0", "--strategy", "random", "-n", "all", "--jobs", "2", "--", str(program)],
                                    stdout=subprocess.PIPE, encoding="utf-8", cwd=bench.folder)
         time.sleep(1.5)
-        expect(processes_of(program), "nothing runs")
+        runs = any(processes_of(program) for _ in range(1000))  # between two that are started anew there is none
         process.send_signal(number)
+        expect(runs, f"{server}: nothing runs")
         output, _ = process.communicate(timeout=30)
         expect(process.returncode == status, f"{number}: status {process.returncode}")
         if status == 3:

@@ -4,8 +4,8 @@
 Each program of programs/ is compiled by `portent cc` or `portent c++`, with its bug and as its correct twin. `explore -n 300 --seed S` must
 find the bug with each of N seeds (default 1), in the way that the head says; on the twin nothing is found, races and deadlocks included. The
 failing schedule is replayed several times: same status, same output; so it is after some of the programs were compiled again with
-comments and lines added. --table says how many runs each strategy needed (median over the seeds) and how many of 300 plain runs fail, for docs/explore.md. The
-last line is `explore: N passed, M failed`; what is counted is a program with one seed, a twin, and the replays of a program.
+comments and lines added. --table says how many runs each strategy needed (median over the seeds) and how many of 300 plain runs fail, for docs/explore.md; with --chaos N also of N runs
+by `rr record --chaos`. The last line is `explore: N passed, M failed`; what is counted is a program with one seed, a twin, and the replays of a program.
 """
 import argparse
 import concurrent.futures
@@ -112,12 +112,13 @@ def find_or_miss(*arguments):
 def table(portent, programs, paths, plain, options, pool):
     """Lines of Markdown."""
     strategies = options.strategy or list(STRATEGIES)
-    yield f"| program | bug | depth | plain, of {RUNS} | {' | '.join(strategies)} |"
-    yield "|---" * (4 + len(strategies)) + "|"
+    chaos = f"rr chaos, of {options.chaos} | " if options.chaos else ""
+    yield f"| program | bug | depth | plain, of {RUNS} | {chaos}{' | '.join(strategies)} |"
+    yield "|---" * (4 + bool(options.chaos) + len(strategies)) + "|"
 
     def row(program):
         stress = check_catalogue.counted(program, plain[program, 0], RUNS)
-        cells = []
+        cells = [str(check_catalogue.in_chaos(program, plain[program, 0], options.chaos))] if options.chaos else []
         for strategy in strategies:
             found = [find_or_miss(portent, program, paths[program, 0], seed, strategy) for seed in range(1, options.seeds + 1)]
             runs = sorted(one.run if one else RUNS + 1 for one in found)
@@ -151,6 +152,7 @@ def main():
     parser.add_argument("--replays", type=int, default=2, help="how often each failing schedule is replayed")
     parser.add_argument("--recompiled", type=int, default=10, help="how many programs are compiled again, about, and replayed so too")
     parser.add_argument("--table", action="store_true", help="print how many runs each strategy needs instead")
+    parser.add_argument("--chaos", type=int, metavar="N", help="of --table: how many of N runs of 'rr record --chaos' fail")
     parser.add_argument("--depths", action="store_true", help="compare the depths of the heads with bounded exhaustive exploration instead")
     parser.add_argument("--jobs", type=int, default=2, help="programs side by side")
     parser.add_argument("--keep", help="a folder for what is built")

@@ -128,19 +128,20 @@ static void answer(struct pt_explore *file, uint32_t command, uint32_t status)
 }
 
 /* What constructors of libraries have opened before, copies have together, with the place at which reading goes on:
- * each is to find it where it was. Standard input is the tool's. */
-enum { FILES_FROM = STDERR_FILENO + 1, FILES_TO = 256 };
-static int64_t file_places[FILES_TO];
+ * each is to find it where it was. What the program has from others is theirs, too, and left alone. */
+static int64_t file_places[PT_EXPLORE_DESCRIPTORS];
 
-static void note_files(void)
+static void note_files(const struct pt_explore *file)
 {
-    for (int fd = FILES_FROM; fd < FILES_TO; fd++)
-        file_places[fd] = pt_task_file_place(fd);
+    for (int fd = 0; fd < PT_EXPLORE_DESCRIPTORS; fd++) {
+        bool inherited = fd <= STDERR_FILENO || file->inherited[fd / 64] >> fd % 64 & 1;
+        file_places[fd] = inherited ? -1 : pt_task_file_place(fd);
+    }
 }
 
 static void rewind_files(void)
 {
-    for (int fd = FILES_FROM; fd < FILES_TO; fd++)
+    for (int fd = 0; fd < PT_EXPLORE_DESCRIPTORS; fd++)
         if (file_places[fd] >= 0)
             pt_task_set_file_place(fd, file_places[fd]);
 }
@@ -149,7 +150,7 @@ static void rewind_files(void)
  * run that it was at. */
 static void serve(struct pt_explore *file)
 {
-    note_files();
+    note_files(file);
     for (uint32_t done = 0;;) {
         done = next_command(file, done);
         pt_place_learn();
@@ -194,14 +195,15 @@ bool pt_explore_start(void)
     pt_place_start();
     pt_task_die_with_parent();
     pt_explore_heap_start();
-    if (file->flags & PT_EXPLORE_SERVES && can_serve(file))
+    bool serves = file->flags & PT_EXPLORE_SERVES && can_serve(file);
+    if (serves)
         serve(file);
     else
         pt_place_learn();
     take_input();
     if (!pt_shared_start())
         return false;
-    pt_run.early = pt_sys_thread_count() > 1;
+    pt_run.early = !serves && pt_sys_thread_count() > 1;
     begin_run();
     pt_explore_on = true;
     return true;

@@ -49,7 +49,9 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *name = getenv("EARLY_FILE");
     pthread_t thread;
-    if (name)
+    if (getenv("EARLY_DESCRIPTOR"))
+        file = atoi(getenv("EARLY_DESCRIPTOR"));
+    else if (name)
         file = open(name, 0);
     else if (pipe(asks) != 0 || pipe(answers) != 0 || pthread_create(&thread, NULL, answer_pipe, NULL) != 0 ||
              pthread_create(&thread, NULL, answer_condition, NULL) != 0)
