@@ -74,7 +74,7 @@ enum {
     PT_EXPLORE_WORDS = PT_EXPLORE_THREADS / 64,
     PT_EXPLORE_NAME = 32,
     PT_EXPLORE_SAYS = 1024,
-    PT_EXPLORE_DESCRIPTORS = 256, /* descriptors that are looked at */
+    PT_EXPLORE_DESCRIPTORS = 256, /* that are looked at */
 };
 #define PT_EXPLORE_QUIT    UINT32_MAX /* of `command` */
 #define PT_EXPLORE_NO_SLOT UINT32_MAX
@@ -94,13 +94,12 @@ struct pt_explore {
     uint32_t prefix_max, weights_max, places_max, texts_max, taken_max, steps_max, found_max; /* of texts bytes */
     _Alignas(64) _Atomic uint32_t command;                                                    /* futex: the tool's */
     _Alignas(64) _Atomic uint32_t answer;                                                     /* futex: the program's */
-    _Atomic uint32_t child;       /* the process that does the run; 0: none */
-    _Atomic uint32_t wait_status; /* as waitpid has it; PT_EXPLORE_RETURNED: the body has returned */
-    _Atomic uint32_t server;      /* process of the fork server; 0: it has not begun */
-    _Atomic uint32_t unserved;    /* 1: it was to serve, and is the run itself */
-    uint64_t
-        inherited[PT_EXPLORE_DESCRIPTORS / 64]; /* descriptors that the program has from whoever started the tool */
-    _Alignas(64) _Atomic uint32_t place_count;  /* release by the program, acquire by the tool */
+    _Atomic uint32_t child;                          /* the process that does the run; 0: none */
+    _Atomic uint32_t wait_status;                    /* as waitpid has it; PT_EXPLORE_RETURNED: the body has returned */
+    _Atomic uint32_t server;                         /* process of the fork server; 0: it has not begun */
+    _Atomic uint32_t unserved;                       /* 1: it was to serve, and is the run itself */
+    uint64_t inherited[PT_EXPLORE_DESCRIPTORS / 64]; /* that the program has from others */
+    _Alignas(64) _Atomic uint32_t place_count;       /* release by the program, acquire by the tool */
     _Atomic uint32_t text_bytes;
     /* Stops for a debugger (PT_EXPLORE_PATIENT): the program counts one and waits, the tool writes what there is to say
      * and sets `told` to the same number. */
