@@ -29,7 +29,7 @@ enum { SMALLEST_BLOCK = 64 };
  * job, nearly all of it the kernel's for their pages, which it gives and takes back one at a time however many jobs
  * there are. What is missing is made again if there is a violation, and then below its cut only.
  */
-enum { FIRST_STRIDE = 8 };
+enum { FIRST_STRIDE = 16 };
 
 static struct lat_block *block_take(struct lat_history *h, size_t size)
 {
