@@ -66,7 +66,7 @@ void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
 {
     block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
-    lat_window_unref(past->window);
+    lat_window_forget(past->window);
     *past = (struct lat_past_level){0};
 }
 
@@ -140,7 +140,8 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     }
     if (l->ranked)
         lat_ranks_remember(l, &past);
-    past.observed = lat_trail(l, number);
+    else
+        past.observed = lat_trail(l, number);
     past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
     *ret = past;
 }
@@ -155,7 +156,7 @@ static void drop_oldest(struct pt_lattice *l)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
     if (oldest->window)
-        lat_free_line(l, oldest->settled);
+        lat_relay_forget(l, oldest->settled);
     /* Events that are in every cut may still have bits: while there are words, events are forgotten by number. */
     for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
         const struct lat_field *field = &oldest->layout->fields[f];
@@ -217,7 +218,7 @@ void lat_history_push(struct pt_lattice *l)
     if (l->full && l->level % h->stride != 0)
         return;
     struct lat_past_level past;
-    lat_past_level_fill(l, l->current, l->level, &past);
+    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, &past);
     h->bytes += past.bytes;
     PT_PUSH(h->levels, h->count, h->cap, past);
     lat_history_shrink(l, h->budget);
