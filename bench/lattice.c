@@ -30,6 +30,11 @@ static double clock_seconds(clockid_t id)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static uint64_t nanoseconds(void)
+{
+    return (uint64_t)(1e9 * clock_seconds(CLOCK_MONOTONIC));
+}
+
 static double peak_mb(void)
 {
     struct rusage usage;
@@ -216,6 +221,7 @@ static double cone(uint64_t events, uint32_t threads, bool joint, uint32_t reads
     struct pt_analysis_options options = {.window = window, .lookahead = 256, .jobs = jobs, .trace = "bench"};
     options.cores = (unsigned)get_nprocs();
     options.batches = true;
+    options.now = nanoseconds;
     struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
     uint64_t random = 88172645463325252ULL;
     double start = clock_seconds(clock);

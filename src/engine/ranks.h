@@ -155,6 +155,7 @@ struct lat_ranks {
     uint64_t entered, retry;           /* the level at which this began; at which to begin again at the earliest */
     uint32_t patience;                 /* levels to wait after leaving */
     uint64_t trial_level, trial_since; /* at which level, and when, timing began: relay.c */
+    uint64_t trial_due;                /* the level after which somebody else is to fill */
     double alone_ns;                   /* what a level takes alone */
     bool on_trial;
 

@@ -25,8 +25,10 @@
 #include "engine/ranks.h"
 
 enum { SLOTS = LAT_RELAY_SLOTS, FEWEST_SLOTS = 8, MOST_CUTS = SLOTS * 4096 }; /* levels in the ring; cuts in all */
-/* Levels of words: a thread takes 50 us to start; what is timed; and until the next time, if it was slower. */
-enum { WORTH_STARTING = 256, TRIAL = 2048, UNTIL_NEXT_TRIAL = 1 << 16 };
+/* Levels of words: before it is worth starting a thread, which takes 50 us, and caches are warm; what is timed; and
+ * until the next time, if it was slower. */
+enum { WARM_UP = 256, TRIAL = 1024, UNTIL_NEXT_TRIAL = 1 << 16 };
+#define WORTH_KEEPING 0.9 /* of the time that one thread takes: the other core could do something else */
 enum { SPINS = 2000 };
 enum { AHEAD = 3 }; /* that many levels ahead cache lines are asked for */
 
@@ -109,6 +111,8 @@ static void *filler_main(void *argument)
     enum { TELL = 8 }; /* levels at a time */
     while (wait_for_work(relay)) {
         uint64_t number = relay->filled, made = relay->made;
+        for (uint64_t next = number; next < made && next < number + AHEAD; next++)
+            lat_level_fetch(lat_rank_level(l->ranks, next), lat_fetch);
         while (number < made) {
             const struct lat_rank_level *level = lat_rank_level(l->ranks, number);
             if (number + AHEAD < made)
@@ -290,21 +294,23 @@ static double trial_ends(struct pt_lattice *l)
     return each;
 }
 
-/* Nobody else fills; is it time that somebody does? */
+/* Nobody else fills; is it time that somebody does? The last levels before that are timed. */
 static bool is_due(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    if (r->trial_level < r->entered) { /* there were levels without words since then */
+    if (r->trial_due < r->entered) /* there were levels without words since then */
+        r->trial_due = l->level + (r->alone ? UNTIL_NEXT_TRIAL : WARM_UP) + TRIAL;
+    if (l->level + TRIAL == r->trial_due) {
         r->trial_level = l->level;
         r->trial_since = time_of(l);
     }
-    if (l->level - r->trial_level < (r->alone ? UNTIL_NEXT_TRIAL : WORTH_STARTING) && !l->options->cuts_for_each)
-        return false;
-    if (r->begins) /* words of another window than that of the last level are not its own */
+    /* Words of another window than that of the last level are not its own. */
+    if ((l->level < r->trial_due && !l->options->cuts_for_each) || r->begins)
         return false;
     r->alone_ns = trial_ends(l);
     r->alone = false;
     r->on_trial = true;
+    r->trial_due = 0;
     return true;
 }
 
@@ -317,7 +323,7 @@ static bool is_slower(struct pt_lattice *l)
     bool whole = r->trial_level >= r->entered;
     double each = trial_ends(l);
     r->on_trial = !whole;
-    return whole && each > r->alone_ns;
+    return whole && each > WORTH_KEEPING * r->alone_ns;
 }
 
 bool lat_relay_ready(struct pt_lattice *l)
