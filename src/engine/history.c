@@ -23,6 +23,7 @@ struct lat_block {
 };
 
 enum { SMALLEST_BLOCK = 64 };
+enum { AHEAD = 4 }; /* levels that are dropped one after the other */
 
 /*
  * Of full explorations not every level is copied even while there is room: the copies were a quarter of the time of one
@@ -109,7 +110,7 @@ static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t numbe
     if (!part->count)
         return;
     if (!l->ranked)
-        memcpy(past->keys + at * words, part->keys, part->count * words * sizeof *past->keys);
+        memcpy(past->keys + at * words, part->keys, (past->row ? 1 : part->count) * words * sizeof *past->keys);
     memcpy(past->letters + at, part->letters, part->count * sizeof *past->letters);
     memcpy(past->sets + at, part->sets, part->count * sizeof *past->sets);
 }
@@ -123,11 +124,13 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
     uint32_t fields = l->layout ? l->layout->field_count : 0;
-    past.block =
-        block_take(&l->history, past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets) +
-                                    fields * sizeof *past.common);
+    past.row = l->paired && !l->ranked;
+    past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    size_t keys = (past.row ? 1 : past.count) * words;
+    size_t bytes = keys * sizeof *past.keys + past.count * (sizeof *past.letters + sizeof *past.sets);
+    past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
     past.keys = (uint64_t *)(void *)past.block->data;
-    past.letters = (pt_letter *)(past.keys + past.count * words);
+    past.letters = (pt_letter *)(past.keys + keys);
     past.sets = past.letters + past.count;
     past.common = past.sets + past.count;
     lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
@@ -142,7 +145,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         lat_ranks_remember(l, &past);
     else
         past.observed = lat_trail(l, number);
-    past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
+    past.bytes += sizeof past + bytes;
     *ret = past;
 }
 
@@ -150,6 +153,8 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
 static void drop_oldest(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
+    if (h->head + AHEAD < h->count) /* it was written long ago */
+        __builtin_prefetch(h->levels[h->head + AHEAD].block);
     h->bytes -= h->levels[h->head].bytes;
     lat_past_level_release(l, &h->levels[h->head++]);
     if (h->head == h->count)

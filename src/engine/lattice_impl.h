@@ -117,6 +117,8 @@ struct lat_past_level {
     uint32_t words;            /* per key */
     struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
+    bool row; /* there is one key, the others follow at this distance: pair.c */
+    uint64_t distance;
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
