@@ -1,7 +1,8 @@
 /*
  * The full lattice of 4 threads x 60 independent writes (13,845,841 cuts) against the time it takes to put the same
  * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. The same with more jobs, and
- * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events.
+ * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events; by
+ * threads; of one property with two jobs; and of several properties.
  *
  *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS
  * [JOBS]]] | relay [EVENTS [THREADS]] | properties [EVENTS [MOST]]
