@@ -104,7 +104,8 @@ enum { LAT_MAX_PARTS = 256 };
  */
 struct lat_level {
     struct lat_part *parts;
-    uint32_t part_count, part_cap; /* those beyond the count hold nothing, but may have memory */
+    uint32_t part_count, part_cap;     /* those beyond the count hold nothing, but may have memory */
+    uint32_t reserved_parts, reserved; /* so many parts have room for so many cuts, or more: merge.c */
     bool sorted; /* its keys rise, from each part to the next, too: merge.c; else parts are as above */
 };
 
