@@ -4,8 +4,8 @@
  * with atoms over several variables. Then the cone: 8 threads, window 64, lookahead 256, 1M and 4M relevant events; by
  * threads; of one property with two jobs; and of several properties.
  *
- *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] | threads [EVENTS [THREADS
- * [JOBS]]] | relay [EVENTS [THREADS]] | properties [EVENTS [MOST]]
+ *   lattice full | once [WRITES [JOBS [joint]]] | jobs [WRITES [MOST]] | cone [EVENTS] |
+ *           threads [EVENTS [THREADS [JOBS]]] | relay [EVENTS [THREADS]] | properties [EVENTS [MOST]]
  *
  * The ratio to the set is taken in CPU time of the one thread, which other load on the machine disturbs least; that of
  * the jobs in elapsed time.

@@ -276,7 +276,7 @@ static enum lat_made choose(struct pt_lattice *l, struct lat_rank_level *level)
     uint32_t window = (uint32_t)l->options->window;
     PT_GROW(r->next_words, r->next_cap, 2 * (size_t)window);
     if (!level->steps)
-        level->steps = pt_xaligned(LAT_CACHE_LINE, 2 * (size_t)window * sizeof *level->steps);
+        level->steps = pt_xmalloc(2 * (size_t)window * sizeof *level->steps);
     uint32_t count = make_cuts(r, level->steps, window);
     if (count < window) {
         if (r->window->end < l->q_end && lat_window_misses(l))
