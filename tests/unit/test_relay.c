@@ -8,7 +8,7 @@
 #include "engine/analysis.h"
 #include "logic/lang/property.h"
 
-enum { THREADS = 6, EVENTS = 1000 };
+enum { THREADS = 6, EVENTS = 1000, MOST = 2 }; /* properties */
 
 /* Threads that mostly write variables of their own, now and then read others' or do an event of the property; `ends`:
  * towards the end two of them are left. */
@@ -28,14 +28,15 @@ static void make(struct computation *c, uint64_t *seed, bool ends)
 
 struct explored {
     struct pt_properties *props;
-    struct pt_monitor *monitor;
+    struct pt_monitor *monitors[MOST];
     struct pt_analysis *analysis;
-    const struct pt_finding *finding;
+    const struct pt_finding *finding; /* of the property that is looked at */
+    struct pt_finding **findings;
     enum pt_status status;
     uint32_t tasks; /* threads of this process, at most, while events were given */
 };
 
-static uint32_t count_tasks(void)
+static void look_at_tasks(struct explored *x)
 {
     uint32_t count = 0;
     DIR *folder = opendir("/proc/self/task");
@@ -43,7 +44,7 @@ static uint32_t count_tasks(void)
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
         count += entry->d_name[0] != '.';
     closedir(folder);
-    return count;
+    x->tasks = count > x->tasks ? count : x->tasks;
 }
 
 static void explore(struct explored *x, struct computation *c, const char *text, struct pt_analysis_options *options)
@@ -53,26 +54,31 @@ static void explore(struct explored *x, struct computation *c, const char *text,
     *x = (struct explored){.props = pt_properties_new(), .status = PT_OK};
     if (pt_properties_add(x->props, "t.prop", text, strlen(text), NULL, NULL, &err) != PT_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(pt_monitor_new(&x->props->items[0], 1000, &x->monitor, &err), PT_OK);
-    struct pt_analysis_input input = {.property = &x->props->items[0], .monitor = x->monitor};
-    x->analysis = pt_analysis_new(&c->names, &input, 1, options);
+    struct pt_analysis_input inputs[MOST] = {0};
+    assert_true(x->props->count <= MOST);
+    for (uint32_t i = 0; i < x->props->count; i++) {
+        assert_int_equal(pt_monitor_new(&x->props->items[i], 1000, &x->monitors[i], &err), PT_OK);
+        inputs[i] = (struct pt_analysis_input){.property = &x->props->items[i], .monitor = x->monitors[i]};
+    }
+    x->analysis = pt_analysis_new(&c->names, inputs, x->props->count, options);
     for (uint32_t e = 0; e < c->count && x->status == PT_OK; e++) {
         x->status = pt_analysis_event(x->analysis, &c->events[e], &err);
-        if (e % 100 == 99) {
-            uint32_t tasks = count_tasks();
-            x->tasks = tasks > x->tasks ? tasks : x->tasks;
-        }
+        if (e % 100 == 99)
+            look_at_tasks(x);
     }
     if (pt_analysis_flush(x->analysis, &err) != PT_OK)
         fail_msg("%s", err.message);
+    look_at_tasks(x);
     pt_analysis_finish(x->analysis, NULL);
-    x->finding = pt_analysis_findings(x->analysis, &count)[0];
+    x->findings = pt_analysis_findings(x->analysis, &count);
+    x->finding = x->findings[0];
 }
 
 static void release(struct explored *x)
 {
     pt_analysis_free(x->analysis);
-    pt_monitor_free(x->monitor);
+    for (uint32_t i = 0; i < x->props->count; i++)
+        pt_monitor_free(x->monitors[i]);
     pt_properties_free(x->props);
 }
 
@@ -149,6 +155,37 @@ static void test_like_one_thread(void **state)
     assert_true(shared > 60);
     assert_true(verdicts[PT_VERDICT_HOLDS] + verdicts[PT_VERDICT_UNKNOWN] > 20);
     assert_true(verdicts[PT_VERDICT_VIOLATED] > 20 && verdicts[PT_VERDICT_ERROR] > 0);
+}
+
+/* Several properties side by side, and two threads for each. */
+static void test_several_properties(void **state)
+{
+    (void)state;
+    uint32_t shared = 0;
+    for (uint64_t n = 0; n < 30; n++) {
+        uint64_t seed = 11 * n + 3;
+        struct computation c;
+        struct explored one, four;
+        char text[512];
+        struct pt_analysis_options options = {
+            .window = 32, .lookahead = 128, .jobs = 1, .cuts_for_each = 1, .cores = 4, .trace = "t", .batches = true};
+        snprintf(text, sizeof text, "%s property q%s", texts[n % 6], texts[(n + 1 + n / 6) % 6] + strlen("property p"));
+        comp_init(&c);
+        make(&c, &seed, n % 2);
+        explore(&one, &c, text, &options);
+        options.jobs = 4;
+        explore(&four, &c, text, &options);
+        shared += four.tasks > one.tasks + 1; /* more than one for each property */
+        for (uint32_t i = 0; i < MOST; i++) {
+            one.finding = one.findings[i];
+            four.finding = four.findings[i];
+            same(&one, &four);
+        }
+        release(&one);
+        release(&four);
+        comp_release(&c);
+    }
+    assert_true(shared > 10);
 }
 
 /* The exploration is freed, or given up, while levels are made and filled. */
@@ -233,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_like_one_thread),
+        cmocka_unit_test(test_several_properties),
         cmocka_unit_test(test_ends_anywhere),
         cmocka_unit_test(test_error_after_the_end),
     };
