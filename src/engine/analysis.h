@@ -49,6 +49,7 @@ struct pt_analysis_options {
     const char *trace;       /* its name, for places in messages */
     bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
     bool batches;            /* nobody waits for answers before the end: pt_analysis_flush is called then */
+    bool relays;             /* a bounded window may be explored by two threads: pt_analysis_new sets it */
     uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);

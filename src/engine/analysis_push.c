@@ -9,6 +9,8 @@
  * Guarantee: each lattice gets the same events in the same order as without this, so findings are the same. An error
  * is that of the first event that has one, for the first property. Not done where something is called at once (found,
  * observed), where lattices share a limit of memory, and for modules, whose code may not expect it.
+ *
+ * Where there are two threads for each lattice, one of them fills the levels that the other makes (relay.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +133,8 @@ void pt_analysis_divide(struct pt_analysis *a)
         modules |= a->watched[i].lattice && pt_monitor_is_module(a->watched[i].monitor);
     }
     bool bounded = o->window != PT_ALL || o->lookahead != PT_ALL;
+    for (uint32_t i = 0; i < a->count; i++)
+        a->watched[i].options.relays = o->batches && bounded && lattices && o->jobs >= 2 * lattices;
     if (!o->batches || !bounded || o->jobs < 2 || lattices < 2 || modules || o->memory_limit || o->found || o->observed)
         return;
     for (uint32_t i = 0; i < a->count; i++) {

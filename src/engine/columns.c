@@ -27,7 +27,10 @@ uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns)
 /* What a forgotten event leaves behind is its value, for the states in which it was the last write. */
 void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto)
 {
+    enum { AHEAD = 8 };
     while (column->freed < upto) {
+        if (column->arrived - column->freed > AHEAD) /* it was used long ago */
+            __builtin_prefetch(column->events[column->head + AHEAD].clock, 1);
         struct lat_event *e = &column->events[column->head++];
         if (e->var != PT_NONE && e->number > l->freed_numbers[e->var]) {
             l->freed_numbers[e->var] = e->number;

@@ -161,7 +161,7 @@ static void fill_q(struct pt_lattice *l)
             lat_expand_newest(l, l->current, l->next, column->field);
     }
     /* Levels that are remembered, and words, reach so far back at most. */
-    enum { REACH = LAT_BOUNDED_LEVELS + 2 * LAT_RANK_SPAN };
+    enum { REACH = LAT_BOUNDED_LEVELS + 2 * LAT_RANK_SPAN + LAT_RELAY_SLOTS };
     if (l->level > l->line_first + 2 * REACH) {
         uint64_t drop = l->level - REACH - l->line_first;
         l->line_count -= drop;
@@ -229,13 +229,32 @@ static bool open_next(struct pt_lattice *l)
     return l->next_open = made != LAT_WAIT;
 }
 
-void lat_cone_advance(struct pt_lattice *l)
+/* Makes levels that another thread fills, as far as they can be made of words. False: more events must come first. */
+static bool make_ahead(struct pt_lattice *l)
+{
+    while (!l->stopped && l->ranked && lat_relay_ready(l)) {
+        enum lat_made made = lat_ranks_make(l);
+        if (made == LAT_WAIT)
+            return false;
+        if (made == LAT_MADE) {
+            lat_relay_made(l);
+            fill_q(l);
+            continue;
+        }
+        lat_relay_drain(l);
+        if (!l->stopped)
+            lat_ranks_leave(l);
+    }
+    return !l->stopped;
+}
+
+static void advance(struct pt_lattice *l)
 {
     while (!l->stopped) {
         fill_q(l);
         if (!l->layout && !l->ranked) /* no event at all */
             return;
-        if (!l->next_open && !open_next(l))
+        if (!make_ahead(l) || (!l->next_open && !open_next(l)))
             return;
         uint32_t candidates = l->next->parts[0].count;
         bool enough = l->options->window != PT_ALL && candidates >= l->options->window;
@@ -245,6 +264,15 @@ void lat_cone_advance(struct pt_lattice *l)
         if (!lat_level_done(l))
             l->stopped = true;
     }
+}
+
+void lat_cone_advance(struct pt_lattice *l)
+{
+    advance(l);
+    if (l->ended)
+        lat_relay_drain(l);
+    else
+        lat_relay_hand_on(l);
 }
 
 void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)

@@ -36,6 +36,7 @@ void lat_level_release(struct pt_lattice *l, struct lat_level *level)
 {
     for (uint32_t p = 0; p < level->part_cap; p++)
         lat_part_release(l, &level->parts[p]);
+    level->reserved_parts = level->reserved = 0;
 }
 
 void lat_level_free(struct pt_lattice *l, struct lat_level *level)

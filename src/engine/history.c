@@ -23,13 +23,14 @@ struct lat_block {
 };
 
 enum { SMALLEST_BLOCK = 64 };
+enum { AHEAD = 4 }; /* levels that are dropped one after the other */
 
 /*
  * Of full explorations not every level is copied even while there is room: the copies were a quarter of the time of one
  * job, nearly all of it the kernel's for their pages, which it gives and takes back one at a time however many jobs
  * there are. What is missing is made again if there is a violation, and then below its cut only.
  */
-enum { FIRST_STRIDE = 8 };
+enum { FIRST_STRIDE = 16 };
 
 static struct lat_block *block_take(struct lat_history *h, size_t size)
 {
@@ -66,7 +67,7 @@ void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
 {
     block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
-    lat_window_unref(past->window);
+    lat_window_forget(past->window);
     *past = (struct lat_past_level){0};
 }
 
@@ -109,7 +110,7 @@ static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t numbe
     if (!part->count)
         return;
     if (!l->ranked)
-        memcpy(past->keys + at * words, part->keys, part->count * words * sizeof *past->keys);
+        memcpy(past->keys + at * words, part->keys, (past->row ? 1 : part->count) * words * sizeof *past->keys);
     memcpy(past->letters + at, part->letters, part->count * sizeof *past->letters);
     memcpy(past->sets + at, part->sets, part->count * sizeof *past->sets);
 }
@@ -123,11 +124,13 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
     uint32_t fields = l->layout ? l->layout->field_count : 0;
-    past.block =
-        block_take(&l->history, past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets) +
-                                    fields * sizeof *past.common);
+    past.row = l->paired && !l->ranked;
+    past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    size_t keys = (past.row ? 1 : past.count) * words;
+    size_t bytes = keys * sizeof *past.keys + past.count * (sizeof *past.letters + sizeof *past.sets);
+    past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
     past.keys = (uint64_t *)(void *)past.block->data;
-    past.letters = (pt_letter *)(past.keys + past.count * words);
+    past.letters = (pt_letter *)(past.keys + keys);
     past.sets = past.letters + past.count;
     past.common = past.sets + past.count;
     lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
@@ -140,8 +143,9 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     }
     if (l->ranked)
         lat_ranks_remember(l, &past);
-    past.observed = lat_trail(l, number);
-    past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
+    else
+        past.observed = lat_trail(l, number);
+    past.bytes += sizeof past + bytes;
     *ret = past;
 }
 
@@ -149,13 +153,15 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
 static void drop_oldest(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
+    if (h->head + AHEAD < h->count) /* it was written long ago */
+        __builtin_prefetch(h->levels[h->head + AHEAD].block);
     h->bytes -= h->levels[h->head].bytes;
     lat_past_level_release(l, &h->levels[h->head++]);
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
     if (oldest->window)
-        lat_free_line(l, oldest->settled);
+        lat_relay_forget(l, oldest->settled);
     /* Events that are in every cut may still have bits: while there are words, events are forgotten by number. */
     for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
         const struct lat_field *field = &oldest->layout->fields[f];
@@ -217,7 +223,7 @@ void lat_history_push(struct pt_lattice *l)
     if (l->full && l->level % h->stride != 0)
         return;
     struct lat_past_level past;
-    lat_past_level_fill(l, l->current, l->level, &past);
+    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, &past);
     h->bytes += past.bytes;
     PT_PUSH(h->levels, h->count, h->cap, past);
     lat_history_shrink(l, h->budget);

@@ -16,7 +16,7 @@ enum { HISTORY_BUDGET = 48 << 20 };
 struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_names *names,
                                   const struct pt_analysis_options *options, struct pt_finding *finding)
 {
-    struct pt_lattice *l = pt_xcalloc(1, sizeof *l);
+    struct pt_lattice *l = pt_xaligned(_Alignof(struct pt_lattice), sizeof *l);
     l->monitor = monitor;
     l->names = names;
     l->options = options;
@@ -93,6 +93,7 @@ static void share_memory(struct pt_lattice *l, size_t bytes)
 /* Everything that only further exploration would need. */
 void lat_forget(struct pt_lattice *l)
 {
+    lat_relay_quit(l);
     if (!l->out_of_memory)
         count_runs(l, l->current);
     lat_pool_free(l);
@@ -312,6 +313,20 @@ bool lat_level_done(struct pt_lattice *l)
     return true;
 }
 
+bool lat_level_quiet(struct pt_lattice *l, struct lat_tally *tally, const struct lat_tally *level)
+{
+    uint64_t cuts = cuts_of(l, l->current);
+    if (flags_of_level(l) || (l->most && l->finding->states + tally->states + cuts > l->most))
+        return false;
+    tally->levels = level->levels;
+    tally->states += cuts;
+    tally->width = cuts > tally->width ? cuts : tally->width;
+    lat_history_push(l);
+    size_t bytes = atomic_load(&l->bytes) + l->history.bytes + level->bytes;
+    tally->bytes = bytes > tally->bytes ? bytes : tally->bytes;
+    return true;
+}
+
 /* Level 0: the empty cut, whose letter is the initial state. */
 void lat_start(struct pt_lattice *l)
 {
@@ -400,6 +415,7 @@ bool pt_lattice_needs_order(const struct pt_lattice *l)
 
 void pt_lattice_give_up(struct pt_lattice *l, const char *why)
 {
+    lat_relay_drain(l);
     if (l->stopped)
         return;
     if (!l->started)

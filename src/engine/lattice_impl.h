@@ -41,6 +41,7 @@ struct lat_column {
     uint64_t low;     /* ... and of the level before it */
     uint64_t in_q;    /* how many have a number up to q_end */
     uint32_t field;   /* in the layout, or PT_NONE */
+    uint32_t group;   /* in the window (ranks.h), if it is that of this column */
     struct lat_event *events;
     size_t cap;
     size_t head; /* events[0 .. head) are dead: freeing is amortised */
@@ -103,7 +104,8 @@ enum { LAT_MAX_PARTS = 256 };
  */
 struct lat_level {
     struct lat_part *parts;
-    uint32_t part_count, part_cap; /* those beyond the count hold nothing, but may have memory */
+    uint32_t part_count, part_cap;     /* those beyond the count hold nothing, but may have memory */
+    uint32_t reserved_parts, reserved; /* so many parts have room for so many cuts, or more: merge.c */
     bool sorted; /* its keys rise, from each part to the next, too: merge.c; else parts are as above */
 };
 
@@ -116,6 +118,8 @@ struct lat_past_level {
     uint32_t words;            /* per key */
     struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
+    bool row; /* there is one key, the others follow at this distance: pair.c */
+    uint64_t distance;
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
@@ -152,6 +156,12 @@ struct lat_worker {
 
 enum { LAT_RANK_SPAN = 128, LAT_RANK_WORDS = LAT_RANK_SPAN / 64 }; /* ranks.h: bits, and words of 64, of a cut */
 
+/* What is counted of levels that another thread fills (relay.c), until it is in the finding. */
+struct lat_tally {
+    uint64_t levels, states, width;
+    uint64_t bytes; /* the peak, without sets */
+};
+
 /* Where an event is. */
 struct lat_place {
     uint64_t index;
@@ -165,8 +175,8 @@ struct pt_lattice {
     struct pt_finding *finding;
     struct pt_relation relation; /* its columns are those below */
     bool by_needs;               /* pt_relation_by_needs, asked once */
-    struct pt_sets sets;
-    bool module;
+    _Alignas(LAT_CACHE_LINE) struct pt_sets sets;
+    _Alignas(LAT_CACHE_LINE) bool module;
     bool same_letters; /* whoever comes to a cut reads the same letter: no module, no event of the property */
     bool full;         /* window and lookahead are both `all` */
     uint64_t most;     /* states that are explored; 0: all */
@@ -180,7 +190,8 @@ struct pt_lattice {
     struct pt_value *freed_values; /* what the forgotten events left, ... */
     uint64_t *freed_numbers;       /* ... and which of them wrote it (0: none) */
 
-    struct lat_column *columns;
+    /* By who makes levels (relay.c). */
+    _Alignas(LAT_CACHE_LINE) struct lat_column *columns;
     uint32_t column_count;
     size_t column_cap;
     uint32_t *column_of_lane;
@@ -194,8 +205,13 @@ struct pt_lattice {
     struct lat_place *line;          /* bounded: the events after number line_first, in trace order */
     uint64_t line_first, line_freed; /* ... which are all forgotten up to number line_freed */
     size_t line_count, line_cap;
+    uint64_t level;
+    uint32_t waiting; /* bounded: events that came since levels were last closed */
+    size_t event_bytes;
+    uint64_t busy_ns;
 
-    struct lat_layout *layout;
+    /* By who fills them. */
+    _Alignas(LAT_CACHE_LINE) struct lat_layout *layout;
     struct lat_level *current, *next;
     struct { /* the cuts of the level before, to judge completeness of bounded windows */
         uint64_t *keys;
@@ -208,10 +224,8 @@ struct pt_lattice {
         bool *kept;
         size_t top_cap, order_cap, kept_cap;
     } ranking;
-    uint64_t level;
     bool started, ended;
     bool next_open;              /* bounded: `next` holds what Q gave so far */
-    uint32_t waiting;            /* bounded: events that came since levels were last closed */
     bool paired;                 /* bounded: `current`, and `next` if open, are in the order of pair.c */
     bool stopped;                /* no more exploration */
     bool counting;               /* after a violation, --exhaustive: figures only */
@@ -219,6 +233,7 @@ struct pt_lattice {
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
     struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
+    bool relayed;                /* somebody else may fill levels just now (relay.c) */
     bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
     struct lat_joints *joints;   /* full exploration: values of joint variables by number; NULL: none, or too many */
     struct lat_history history;
@@ -228,7 +243,7 @@ struct pt_lattice {
     } last_level;
 
     /* The actual run. */
-    pt_mstate observed_state;
+    _Alignas(LAT_CACHE_LINE) pt_mstate observed_state;
     pt_letter observed_letter;
     pt_mstate *trail; /* bounded windows: its monitor states after event number trail_first + i */
     uint64_t trail_first;
@@ -239,14 +254,12 @@ struct pt_lattice {
     uint64_t observed_bad;           /* how many events it took, when it is bad */
     struct pt_cut_event *last_write; /* of each variable, without its needs; index 0: none */
 
-    struct lat_worker *workers; /* the first, and those of the pool */
+    _Alignas(LAT_CACHE_LINE) struct lat_worker *workers; /* the first, and those of the pool */
     unsigned worker_count;
     struct lat_pool *pool;
     _Atomic bool out_of_memory; /* set by workers */
     _Atomic size_t bytes;       /* of levels */
-    size_t event_bytes;
     uint64_t peak;
-    uint64_t started_ns, busy_ns;
 };
 
 /* columns.c */
@@ -383,18 +396,44 @@ enum lat_made {
     LAT_MADE,
 };
 enum lat_made lat_ranks_expand(struct pt_lattice *l);
+/* Of a ranked level: the same, but the cuts of the next level are not filled (ranks.h). NOT_MADE: it is still ranked.
+ */
+enum lat_made lat_ranks_make(struct pt_lattice *l);
 /* Back to keys and a layout, if it is ranked. */
 void lat_ranks_leave(struct pt_lattice *l);
 void lat_ranks_release(struct pt_lattice *l);
 /* Of a ranked level: after it was closed, how many events are in all cuts; and every one up to which number is. */
 void lat_ranks_settle(struct pt_lattice *l);
 uint64_t lat_ranks_settled(const struct pt_lattice *l);
+/* Which level was filled last. */
+uint64_t lat_ranks_level(const struct pt_lattice *l);
 /* Its words into the keys of `past`, with what they are and what stays in memory for it. */
 void lat_ranks_remember(struct pt_lattice *l, struct lat_past_level *past);
 void lat_window_unref(struct lat_window *window);
+/* Of a remembered level: it is forgotten. */
+void lat_window_forget(struct lat_window *window);
 /* The word that a cut has in a remembered level; false: it is not one of that level's. */
 bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past, const uint64_t *counts,
                    uint64_t *key);
+
+/* relay.c: levels of words are made by the caller and filled by another thread */
+enum { LAT_RELAY_SLOTS = 64 }; /* who fills is fewer levels behind */
+/* How many levels are kept as they are made. */
+uint32_t lat_relay_slots(const struct pt_lattice *l);
+/* Whether the next level of words, if it can be made, may be left to the other one. False, and stopped: there was
+ * something to tell. */
+bool lat_relay_ready(struct pt_lattice *l);
+/* It was made; and those made so far can be filled. */
+void lat_relay_made(struct pt_lattice *l);
+void lat_relay_hand_on(struct pt_lattice *l);
+/* It was made and filled by the caller; all before it are filled. */
+void lat_relay_skip(struct pt_lattice *l);
+/* All levels are filled then, or the exploration has stopped. Nothing to do where nobody else fills. */
+void lat_relay_drain(struct pt_lattice *l);
+/* Nobody else fills levels any more; those that are not filled are lost. */
+void lat_relay_quit(struct pt_lattice *l);
+/* Events up to this number are not needed any more; by who fills. */
+void lat_relay_forget(struct pt_lattice *l, uint64_t number);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);
@@ -455,6 +494,9 @@ void lat_forget(struct pt_lattice *l);
 bool lat_over_events(struct pt_lattice *l);
 /* Counts a finished level and looks for violations in it; false when the exploration is over. */
 bool lat_level_done(struct pt_lattice *l);
+/* The same for who fills levels that others make; the level's own counts are how many levels it makes, and the bytes of
+ * the events then. False: there is something to tell, and nothing was done. */
+bool lat_level_quiet(struct pt_lattice *l, struct lat_tally *tally, const struct lat_tally *level);
 
 /* lattice_push.c */
 /* The actual run takes one more step. */

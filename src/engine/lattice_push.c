@@ -24,11 +24,17 @@ static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_
                             .line = event->line};
 }
 
+/* Somebody else may use the first worker's. */
+static struct pt_worker_cache *own_cache(struct pt_lattice *l)
+{
+    return &l->workers[l->relayed ? 1 : 0].cache;
+}
+
 /* The actual run takes one more step. */
 void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event)
 {
-    if (!l->observed_over) { /* no worker is active: the monitor needs no lock */
-        l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
+    if (!l->observed_over) {
+        l->observed_state = pt_sets_run(&l->sets, own_cache(l), l->observed_state, letter);
         if (l->observed_state == PT_MSTATE_BAD) {
             l->finding->how = PT_HOW_OBSERVED;
             l->observed_bad = l->pushed;
@@ -135,14 +141,14 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
 static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t effect,
                                  uint32_t user_event)
 {
-    struct pt_worker_cache *cache = &l->workers[0].cache;
+    struct pt_worker_cache *cache = own_cache(l);
     if (var != PT_NONE)
         l->observed_values[var] = value;
     if (l->module)
         return pt_monitor_letter(l->monitor, l->observed_values, user_event);
     if (var != PT_NONE)
         l->observed_letter = l->is_joint[var]
-                                 ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
+                                 ? pt_sets_apply_joint(&l->sets, l->observed_letter, effect, l->observed_values)
                                  : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
     return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
 }
@@ -175,13 +181,15 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     if (var != PT_NONE && !l->stopped) {
         enum pt_status status = check_writes(l, &e, event, var, err);
         if (status != PT_OK)
+            lat_relay_drain(l); /* it may have been over before */
+        if (status != PT_OK && !l->stopped)
             return status;
     }
     l->pushed++;
     l->finding->relevant++;
     uint32_t effect = PT_NONE;
     if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
-        effect = pt_monitor_effect(l->monitor, var, event->value);
+        effect = pt_sets_effect(&l->sets, own_cache(l), var, event->value);
     lat_observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
     if (column->arrived - column->freed == UINT32_MAX)
         pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");

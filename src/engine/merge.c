@@ -373,6 +373,21 @@ void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_par
     lat_pool_run(l, cuts, merge_away, &m, l->share->group->size);
 }
 
+/*
+ * Room for the ranges, each of which is about as large as the others, before workers need it: memory of a thread that
+ * is not the first one grows by a system call for each few pages, and all of them wait for each other there.
+ */
+static void reserve(struct pt_lattice *l, struct lat_level *to, uint64_t cuts, uint32_t count)
+{
+    uint64_t each = cuts / count + cuts / count / 2;
+    if (l->options->memory_limit || each > UINT32_MAX / 2 || (count <= to->reserved_parts && each <= to->reserved))
+        return;
+    for (uint32_t p = 0; p < count; p++)
+        lat_part_reserve(l, &to->parts[p], 1, (uint32_t)each);
+    to->reserved_parts = count;
+    to->reserved = (uint32_t)each;
+}
+
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
     struct range ranges[LAT_MAX_PARTS], whole = {0, LAT_NO_CUT};
@@ -388,5 +403,7 @@ void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *t
     lat_level_split(to, (uint32_t)count);
     find_ranges(from, cuts, whole, ranges, (uint32_t)count);
     m.parts = to->parts;
+    if (count > 1)
+        reserve(l, to, cuts, (uint32_t)count);
     lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &m, (uint32_t)count);
 }

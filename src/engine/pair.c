@@ -112,6 +112,15 @@ static bool is_uniform(const struct lat_part *row)
     return !difference;
 }
 
+/* Have all cuts the same monitor states? */
+static bool has_one_set(const struct lat_part *row)
+{
+    uint32_t difference = 0;
+    for (uint32_t i = 1; i < row->count; i++)
+        difference |= row->sets[i] ^ row->sets[0];
+    return !difference;
+}
+
 /* The letters and sets of the cuts between rows i and i + 1, into the next level from `at` on. */
 static void make_payload(struct pt_lattice *l, uint32_t at)
 {
@@ -127,6 +136,7 @@ static void make_payload(struct pt_lattice *l, uint32_t at)
     /* Quiet stretches, where no atom changes: one cut stands for all of them. */
     if (a->alike[ia + count - 1] >= count && b->alike[ib] >= count && is_uniform(from))
         todo = 1;
+    const bool one_set = l->same_letters && has_one_set(from);
     for (uint32_t i = 0; i < todo; i++, ia++, ib--) {
         pt_letter before = from->letters[i], letter;
         if (effects.a == before && effects.b == a->effect[ia] && !a->joint[ia])
@@ -134,6 +144,10 @@ static void make_payload(struct pt_lattice *l, uint32_t at)
         else
             effects = (struct memo){before, a->effect[ia], letter = lat_cut_letter(l, w, &keys[i], before, a, ia)};
         letters[i] = letter;
+        if (one_set) { /* whoever comes brings the same */
+            sets[i] = step(l, &of_a, from->sets[0], letter);
+            continue;
+        }
         pt_set set = step(l, &of_a, from->sets[i], lat_event_letter(l, w, &keys[i], letter, a->user_event[ia]));
         pt_set other = step(l, &of_b, from->sets[i + 1], lat_event_letter(l, w, &keys[i], letter, b->user_event[ib]));
         sets[i] = pt_sets_union(&l->sets, &w->cache, set, other);

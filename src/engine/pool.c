@@ -1,10 +1,13 @@
 /*
  * The workers of an exploration. The first is the caller; the others are threads that are started when a level is wide
- * enough for them, and no more of them are waked for a level than it has work for. Who is done with an item takes the
- * next one, so that work is even as long as there are a few items for each.
+ * enough for them, and no more of them are waked for a level than it has work for. Each has a *share* of the items,
+ * neighbours of each other and much the same in every round, so that what it reads is mostly what it wrote the round
+ * before and has in its own cache. Who is done with its share helps others, so that work is even as long as there are
+ * a few items for each.
  *
  * Guarantee: each item is done once, and all that was written for them is seen by the caller afterwards. Cost: one
- * atomic addition for each item, and two for each worker and round; nothing that is shared is written for a cut.
+ * atomic addition for each item, and two for each worker and round; nothing that is shared is written for a cut, and
+ * no lock is taken unless somebody sleeps.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,10 +17,16 @@
 
 /* Cuts for each worker, below which waking it costs more than it gains; and cuts in a level that are worth starting
  * threads for, which takes some 50 us each. */
-enum { CUTS_FOR_EACH = 2048, WORTH_STARTING = 16384 };
+enum { CUTS_FOR_EACH = 1024, WORTH_STARTING = 4096 };
 /* A round is a number, which changes each time, and above these bits of it how many of the pool take part. */
 enum { ROUND_BITS = 48 };
 enum { SPINS = 4000 };
+
+/* The items of one worker that nobody has taken yet. */
+struct share {
+    _Alignas(LAT_CACHE_LINE) _Atomic uint32_t next;
+    uint32_t end;
+};
 
 struct lat_pool {
     pthread_t *threads;
@@ -28,11 +37,13 @@ struct lat_pool {
     struct pt_lattice *lattice;
     void (*item)(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context);
     void *context;
-    uint32_t items;
+    struct share *shares; /* of the caller and of each thread that takes part */
+    unsigned sharers;
     bool quit;
-    _Alignas(LAT_CACHE_LINE) _Atomic uint64_t round; /* changed with the lock */
+    _Alignas(LAT_CACHE_LINE) _Atomic uint64_t round;
+    _Atomic unsigned sleepers;  /* threads that wait for a round; changed with the lock */
+    _Atomic bool caller_sleeps; /* changed with the lock */
     _Alignas(LAT_CACHE_LINE) _Atomic unsigned busy;
-    _Alignas(LAT_CACHE_LINE) _Atomic uint32_t next;
 };
 
 struct start {
@@ -93,11 +104,15 @@ void lat_workers_free(struct pt_lattice *l)
     free(l->workers);
 }
 
-static void work(struct lat_pool *pool, struct lat_worker *w)
+static void work(struct lat_pool *pool, unsigned me)
 {
     uint32_t number;
-    while ((number = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->items)
-        pool->item(pool->lattice, w, number, pool->context);
+    for (unsigned i = 0; i < pool->sharers; i++) {
+        struct share *share = &pool->shares[(me + i) % pool->sharers];
+        while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end &&
+               (number = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed)) < share->end)
+            pool->item(pool->lattice, &pool->lattice->workers[me], number, pool->context);
+    }
 }
 
 static inline void pause_briefly(void)
@@ -140,8 +155,10 @@ static void *worker_main(void *argument)
     for (;;) {
         if (!round_comes(pool, seen)) {
             pthread_mutex_lock(&pool->lock);
+            pool->sleepers++; /* before it looks again, as the caller changes the round before it looks here */
             while (pool->round == seen)
                 pthread_cond_wait(&pool->work, &pool->lock);
+            pool->sleepers--;
             pthread_mutex_unlock(&pool->lock);
         }
         seen = atomic_load_explicit(&pool->round, memory_order_acquire);
@@ -149,8 +166,8 @@ static void *worker_main(void *argument)
             continue;
         if (pool->quit)
             return NULL;
-        work(pool, &pool->lattice->workers[start.worker]);
-        if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) {
+        work(pool, start.worker);
+        if (--pool->busy == 0 && pool->caller_sleeps) {
             pthread_mutex_lock(&pool->lock); /* the caller looks at `busy` with the lock before it sleeps */
             pthread_cond_signal(&pool->done);
             pthread_mutex_unlock(&pool->lock);
@@ -158,13 +175,23 @@ static void *worker_main(void *argument)
     }
 }
 
-/* A round for the first `active` of the threads. With the lock. */
-static void begin_round(struct lat_pool *pool, unsigned active)
+/* A round for the first `active` of the threads, and the caller, with so many items. */
+static void begin_round(struct lat_pool *pool, unsigned active, uint32_t items)
 {
     uint64_t number = (pool->round + 1) & (((uint64_t)1 << ROUND_BITS) - 1);
+    pool->sharers = active + 1;
+    for (uint32_t w = 0; w <= active; w++) {
+        atomic_store_explicit(&pool->shares[w].next, (uint32_t)((uint64_t)items * w / (active + 1)),
+                              memory_order_relaxed);
+        pool->shares[w].end = (uint32_t)((uint64_t)items * (w + 1) / (active + 1));
+    }
     pool->busy = active;
     pool->round = number | (uint64_t)active << ROUND_BITS;
-    pthread_cond_broadcast(&pool->work);
+    if (pool->sleepers) {
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->lock);
+    }
 }
 
 /* As many threads as can be had, up to `count`: with fewer the result is the same. */
@@ -174,6 +201,8 @@ static void start_threads(struct lat_pool *pool, unsigned count)
         return;
     lat_workers_grow(pool->lattice, count + 1); /* nobody is at work */
     pool->threads = pt_xrealloc(pool->threads, count * sizeof *pool->threads);
+    free(pool->shares);
+    pool->shares = scratch((count + 1) * sizeof *pool->shares);
     while (pool->count < count) {
         struct start *start = pt_xmalloc(sizeof *start);
         *start = (struct start){pool, pool->count + 1, pool->round};
@@ -201,16 +230,15 @@ void lat_pool_free(struct pt_lattice *l)
     struct lat_pool *pool = l->pool;
     if (!pool)
         return;
-    pthread_mutex_lock(&pool->lock);
     pool->quit = true;
-    begin_round(pool, pool->count);
-    pthread_mutex_unlock(&pool->lock);
+    begin_round(pool, pool->count, 0);
     for (unsigned i = 0; i < pool->count; i++)
         pthread_join(pool->threads[i], NULL);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->done);
     free(pool->threads);
+    free(pool->shares);
     free(pool);
     l->pool = NULL;
 }
@@ -239,18 +267,16 @@ void lat_pool_run(struct pt_lattice *l, uint64_t cuts,
         l->pool = pool_new(l);
     struct lat_pool *pool = l->pool;
     start_threads(pool, workers - 1);
-    pthread_mutex_lock(&pool->lock); /* for those who sleep; others learn of the job by the new round */
     pool->item = item;
     pool->context = context;
-    pool->items = count;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    begin_round(pool, workers - 1 < pool->count ? workers - 1 : pool->count);
-    pthread_mutex_unlock(&pool->lock);
-    work(pool, &l->workers[0]);
+    begin_round(pool, workers - 1 < pool->count ? workers - 1 : pool->count, count);
+    work(pool, 0);
     if (all_come_back(pool))
         return;
     pthread_mutex_lock(&pool->lock);
+    pool->caller_sleeps = true; /* before it looks, as who is last leaves `busy` before it looks here */
     while (pool->busy)
         pthread_cond_wait(&pool->done, &pool->lock);
+    pool->caller_sleeps = false;
     pthread_mutex_unlock(&pool->lock);
 }

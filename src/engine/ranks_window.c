@@ -16,13 +16,62 @@ enum { WORTH_SLIDING = 16 };
 
 void lat_window_unref(struct lat_window *window)
 {
-    if (window && --window->refs == 0)
-        free(window);
+    if (!window || --window->refs)
+        return;
+    free(window->values);
+    free(window->settled);
+    free(window);
 }
 
-static const struct lat_event *event_at(const struct pt_lattice *l, const struct lat_rank_event *event)
+void lat_window_forget(struct lat_window *window)
 {
-    return lat_event_at(&l->columns[event->column], event->index);
+    if (window && --window->remembered == 0 && window->left)
+        lat_window_unref(window);
+}
+
+/* Without events; what its variables are is still to be said. */
+static struct lat_window *window_new(const struct lat_ranks *r)
+{
+    struct lat_window *window = pt_xmalloc(sizeof *window);
+    window->refs = 1;
+    window->count = 0;
+    window->remembered = 0;
+    window->left = false;
+    window->values = r->var_count ? pt_xmalloc(LAT_RANK_SPAN * sizeof *window->values) : NULL;
+    window->settled = r->var_count ? pt_xmalloc(r->var_count * sizeof *window->settled) : NULL;
+    return window;
+}
+
+/* The event with this bit is one more of its column's. */
+static void group(struct pt_lattice *l, uint32_t bit)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_rank_event *event = &r->window->events[bit];
+    uint32_t *number = &l->columns[event->column].group;
+    if (*number >= r->group_count || r->groups[*number].column != event->column) {
+        *number = r->group_count++;
+        r->groups[*number] = (struct lat_rank_group){0, event->index, event->index, event->column};
+    }
+    r->groups[*number].bits |= lat_bit(bit);
+    r->groups[*number].last = event->index;
+}
+
+/* The events of the window that it needs. */
+static lat_word needed(const struct pt_lattice *l, const struct pt_cut_event *event)
+{
+    const struct lat_ranks *r = l->ranks;
+    lat_word need = 0;
+    for (uint32_t g = 0; g < r->group_count; g++) {
+        const struct lat_rank_group *group = &r->groups[g];
+        uint64_t count = pt_relation_needs(&l->relation, event, group->column);
+        if (count < group->first)
+            continue;
+        lat_word bits = group->bits;
+        for (uint64_t last = group->last; last > count; last = r->window->events[lat_highest_bit(bits)].index)
+            bits &= ~lat_bit(lat_highest_bit(bits));
+        need |= bits;
+    }
+    return need;
 }
 
 static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place)
@@ -34,15 +83,10 @@ static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place
     struct pt_cut_event event = lat_cut_event(l, place.column, place.index);
     window->events[at] =
         (struct lat_rank_event){number, place.index, place.column, e->effect, e->user_event, e->var, e->joint};
-    lat_word need = 0;
-    for (uint32_t k = 0; k < at; k++) {
-        const struct lat_rank_event *other = &window->events[k];
-        bool needs = pt_relation_needs(&l->relation, &event, other->column) >= other->index;
-        need |= (lat_word)needs << k;
-    }
-    r->need[at] = need;
-    if (e->var != PT_NONE)
-        r->writes[e->var] |= lat_bit(at);
+    r->need[at] = needed(l, &event);
+    group(l, at);
+    if (window->values)
+        window->values[at] = e->value;
     r->pinned += sizeof *e + e->clock->len * sizeof(uint64_t);
 }
 
@@ -94,7 +138,7 @@ __attribute__((target("bmi2"))) static void pack_all_bmi2(lat_word *words, uint3
 }
 #endif
 
-static void pack(lat_word *words, uint32_t count, lat_word keep)
+void lat_pack_words(lat_word *words, uint32_t count, lat_word keep)
 {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("bmi2")) {
@@ -105,33 +149,17 @@ static void pack(lat_word *words, uint32_t count, lat_word keep)
     pack_all(words, count, keep);
 }
 
-/* Remembered levels still refer to the old one. */
-static struct lat_window *own_window(struct lat_window *window)
+/* What the events that are taken out leave of the window's variables. Later ones have higher bits. */
+static void keep_values(const struct lat_ranks *r, const struct lat_window *from, lat_word out, struct lat_window *to)
 {
-    if (window->refs == 1)
-        return window;
-    struct lat_window *own = pt_xmalloc(sizeof *own);
-    memcpy(own, window, offsetof(struct lat_window, events) + window->count * sizeof *window->events);
-    own->refs = 1;
-    window->refs--;
-    return own;
-}
-
-/* What the events that are taken out leave of the window's variables. */
-static void keep_values(struct pt_lattice *l, lat_word out)
-{
-    struct lat_ranks *r = l->ranks;
     for (uint32_t i = 0; i < r->var_count; i++) {
-        uint32_t v = r->vars[i];
-        lat_word gone = r->writes[v] & out;
-        if (!gone)
-            continue;
-        const struct lat_rank_event *event = &r->window->events[lat_highest_bit(gone)];
-        r->value_numbers[v] = event->number;
-        r->values[v] = event_at(l, event)->value;
+        to->settled[i] = from->settled[i];
+        for (lat_word rest = out; rest; rest &= rest - 1) {
+            uint32_t bit = lat_lowest_bit(rest);
+            if (from->events[bit].var == r->vars[i])
+                to->settled[i] = (struct lat_rank_value){from->values[bit], from->events[bit].number};
+        }
     }
-    for (uint32_t i = 0; i < r->var_count; i++)
-        pack(&r->writes[r->vars[i]], 1, ~out);
 }
 
 void lat_window_settle(struct pt_lattice *l)
@@ -153,33 +181,68 @@ static void renumber(struct lat_ranks *r, uint32_t count, lat_word keep)
     uint32_t number[LAT_RANK_SPAN], kept = 0;
     for (uint32_t bit = 0; bit < LAT_RANK_SPAN; bit++)
         number[bit] = keep & lat_bit(bit) ? kept++ : PT_NONE;
-    for (uint32_t i = 0; r->linked && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t *top = &r->here.children[i].top;
         *top = *top == PT_NONE ? PT_NONE : number[*top];
     }
-    for (uint32_t e = 0; r->linked && e < r->here.edge_count; e++)
+    for (uint32_t e = 0; e < r->here.edge_count; e++)
         r->here.edges[e].bit = r->here.edges[e].bit == PT_NONE ? PT_NONE : number[r->here.edges[e].bit];
 }
 
-/* Takes out the events that are in every cut. */
+/* There is another window. */
+static void turn_to(struct lat_ranks *r, struct lat_window *window)
+{
+    struct lat_window *old = r->reading;
+    r->reading = window;
+    r->read = 0;
+    for (uint32_t i = 0; i < r->var_count; i++)
+        r->writes[r->vars[i]] = 0;
+    if (old)
+        old->left = true;
+    if (old && !old->remembered)
+        lat_window_unref(old);
+}
+
+void lat_window_read(struct pt_lattice *l, const struct lat_rank_level *level)
+{
+    struct lat_ranks *r = l->ranks;
+    if (level->taken_out && r->linked)
+        renumber(r, r->from_count, ~level->taken_out);
+    if (level->begins)
+        turn_to(r, level->window);
+    for (; r->var_count && r->read < level->bits; r->read++) {
+        uint32_t var = level->window->events[r->read].var;
+        if (var != PT_NONE)
+            r->writes[var] |= lat_bit(r->read);
+    }
+}
+
+/* Takes out the events that are in every cut. Levels that were made still have the old window. */
 static void take_out(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    lat_word keep = ~r->common & lat_low_bits(r->window->count);
-    uint32_t kept = 0;
+    struct lat_window *old = r->window, *new = window_new(r);
+    lat_word keep = ~r->common & lat_low_bits(old->count);
     lat_window_settle(l);
-    keep_values(l, r->common);
-    r->window = own_window(r->window);
+    keep_values(r, old, r->common, new);
     for (lat_word rest = keep; rest; rest &= rest - 1) {
         uint32_t bit = lat_lowest_bit(rest);
-        r->window->events[kept] = r->window->events[bit];
-        r->need[kept++] = r->need[bit];
+        if (new->values)
+            new->values[new->count] = old->values[bit];
+        r->need[new->count] = r->need[bit];
+        new->events[new->count++] = old->events[bit];
     }
-    r->window->count = kept;
-    pack(r->need, kept, keep);
-    renumber(r, l->current->parts[0].count, keep);
-    pack(r->words, l->current->parts[0].count, keep);
-    pack(&r->any, 1, keep);
+    new->end = old->end;
+    r->window = new;
+    lat_window_unref(old);
+    r->group_count = 0;
+    for (uint32_t bit = 0; bit < new->count; bit++)
+        group(l, bit);
+    lat_pack_words(r->need, new->count, keep);
+    lat_pack_words(r->words, r->count, keep);
+    lat_pack_words(&r->any, 1, keep);
+    r->begins = true;
+    r->taken_out |= r->common; /* no level was made since the last time, or there was none */
     r->common = 0;
 }
 
@@ -190,23 +253,52 @@ void lat_window_slide(struct pt_lattice *l)
     fill(l);
 }
 
+void lat_window_rewind(struct pt_lattice *l, struct lat_window *window, const lat_word *words, uint32_t count)
+{
+    struct lat_ranks *r = l->ranks;
+    window->refs++;
+    lat_window_unref(r->window);
+    r->window = window;
+    PT_GROW(r->words, r->word_cap, count);
+    memcpy(r->words, words, count * sizeof *words);
+    r->count = count;
+    r->common = ~(lat_word)0;
+    r->any = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        r->common &= words[i];
+        r->any |= words[i];
+    }
+    for (uint32_t c = 0; c < l->column_count; c++)
+        l->columns[c].common = l->columns[c].arrived;
+    for (uint64_t number = l->pushed; number > window->end; number--) {
+        struct lat_place place = lat_place_of(l, number);
+        l->columns[place.column].common = place.index - 1;
+    }
+    lat_word lacking = ~r->common & lat_low_bits(window->count);
+    while (lacking) { /* the first one of a column comes last */
+        uint32_t bit = lat_highest_bit(lacking);
+        l->columns[window->events[bit].column].common = window->events[bit].index - 1;
+        lacking &= ~lat_bit(bit);
+    }
+    for (uint32_t c = 0; c < l->column_count; c++)
+        l->columns[c].low = l->columns[c].common;
+}
+
 /* What the events that are in all cuts from the start leave of the window's variables. The others have bits. */
 static void values_before(struct pt_lattice *l)
 {
-    struct lat_ranks *r = l->ranks;
+    const struct lat_ranks *r = l->ranks;
     for (uint32_t i = 0; i < r->var_count; i++) {
         uint32_t v = r->vars[i];
-        r->value_numbers[v] = l->freed_numbers[v];
-        r->values[v] = l->freed_numbers[v] ? l->freed_values[v] : l->initial[v];
-    }
-    memset(r->writes, 0, l->var_count * sizeof *r->writes);
-    for (uint32_t c = 0; r->var_count && c < l->column_count; c++) {
-        const struct lat_column *column = &l->columns[c];
-        for (uint64_t k = column->freed + 1; k <= column->common; k++) {
-            const struct lat_event *e = lat_event_at(column, k);
-            if (e->var != PT_NONE && e->number > r->value_numbers[e->var]) {
-                r->value_numbers[e->var] = e->number;
-                r->values[e->var] = e->value;
+        struct lat_rank_value *settled = &r->window->settled[i];
+        *settled =
+            (struct lat_rank_value){l->freed_numbers[v] ? l->freed_values[v] : l->initial[v], l->freed_numbers[v]};
+        for (uint32_t c = 0; c < l->column_count; c++) {
+            const struct lat_column *column = &l->columns[c];
+            for (uint64_t k = column->freed + 1; k <= column->common; k++) {
+                const struct lat_event *e = lat_event_at(column, k);
+                if (e->var == v && e->number > settled->number)
+                    *settled = (struct lat_rank_value){e->value, e->number};
             }
         }
     }
@@ -277,15 +369,17 @@ bool lat_window_begin(struct pt_lattice *l)
     if (first <= l->line_first)
         return false;
     lat_window_unref(r->window);
-    r->window = pt_xmalloc(sizeof *r->window);
-    r->window->refs = 1;
-    r->window->count = 0;
+    r->window = window_new(r);
     r->window->end = first - 1;
+    r->group_count = 0;
     values_before(l);
     fill(l);
     PT_GROW(r->words, r->word_cap, part->count);
+    r->count = part->count;
     r->common = ~(lat_word)0;
     r->any = 0;
+    r->begins = true;
+    r->taken_out = 0;
     r->linked = false;
     r->calm = 0;
     for (uint32_t i = 0; i < part->count; i++) {
@@ -338,27 +432,29 @@ bool lat_window_misses(struct pt_lattice *l)
     return false;
 }
 
-/* The last write of the i-th variable in the cut; NULL: it was taken out. */
-static inline const struct lat_rank_event *last_write(const struct lat_ranks *r, uint32_t i, lat_word word)
+/* The last write of the i-th variable in the cut; PT_NONE: it was taken out. */
+static inline uint32_t last_write(const struct lat_ranks *r, uint32_t i, lat_word word)
 {
     lat_word writes = r->writes[r->vars[i]] & word;
-    return writes ? &r->window->events[lat_highest_bit(writes)] : NULL;
+    return writes ? lat_highest_bit(writes) : PT_NONE;
 }
 
 void lat_window_values(struct pt_lattice *l, lat_word word)
 {
     const struct lat_ranks *r = l->ranks;
+    const struct lat_window *window = r->filling->window;
     for (uint32_t i = 0; i < r->var_count; i++) {
-        const struct lat_rank_event *last = last_write(r, i, word);
-        l->workers[0].values[r->vars[i]] = last ? event_at(l, last)->value : r->values[r->vars[i]];
+        uint32_t last = last_write(r, i, word);
+        l->workers[0].values[r->vars[i]] = last == PT_NONE ? window->settled[i].value : window->values[last];
     }
 }
 
 void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
 {
     const struct lat_ranks *r = l->ranks;
+    const struct lat_window *window = r->filling->window;
     for (uint32_t i = 0; i < r->var_count; i++) {
-        const struct lat_rank_event *last = last_write(r, i, word);
-        ret_writes[i] = last ? last->number : r->value_numbers[r->vars[i]];
+        uint32_t last = last_write(r, i, word);
+        ret_writes[i] = last == PT_NONE ? window->settled[i].number : window->events[last].number;
     }
 }

@@ -60,6 +60,8 @@ void pt_worker_cache_init(struct pt_worker_cache *cache)
     cache_init(&cache->merge, PT_CACHE_BITS);
     cache_init(&cache->apply, PT_CACHE_BITS);
     cache_init(&cache->event, PT_CACHE_BITS);
+    cache_init(&cache->effect, PT_CACHE_BITS);
+    cache_init(&cache->run, PT_CACHE_BITS);
     cache_init(&cache->values, PT_VALUES_BITS);
     for (uint32_t i = 0; i < PT_JOINT_LINES; i++)
         cache->joints[i].effect = PT_NONE;
@@ -71,6 +73,8 @@ void pt_worker_cache_release(struct pt_worker_cache *cache)
     free(cache->merge.lines);
     free(cache->apply.lines);
     free(cache->event.lines);
+    free(cache->effect.lines);
+    free(cache->run.lines);
     free(cache->values.lines);
 }
 
@@ -177,4 +181,35 @@ uint32_t pt_sets_joint(struct pt_sets *sets, struct pt_worker_cache *cache, stru
     *line = (struct pt_joint_line){joint, pt_monitor_joint_effect(sets->monitor, joint)};
     pthread_mutex_unlock(&sets->lock);
     return line->effect;
+}
+
+pt_mstate pt_sets_run_slow(struct pt_sets *sets, pt_mstate state, pt_letter letter)
+{
+    pthread_mutex_lock(&sets->lock);
+    state = pt_monitor_step(sets->monitor, state, letter);
+    pthread_mutex_unlock(&sets->lock);
+    return state;
+}
+
+pt_letter pt_sets_apply_joint(struct pt_sets *sets, pt_letter letter, uint32_t effect, const struct pt_value *values)
+{
+    pthread_mutex_lock(&sets->lock);
+    letter = pt_monitor_apply_joint(sets->monitor, letter, effect, values);
+    pthread_mutex_unlock(&sets->lock);
+    return letter;
+}
+
+/* Small integers are what is written most, and fit into a key. */
+uint32_t pt_sets_effect(struct pt_sets *sets, struct pt_worker_cache *cache, uint32_t var, struct pt_value value)
+{
+    bool small = value.kind == PT_VALUE_INT && value.i == (int32_t)value.i;
+    uint64_t key = (uint64_t)var << 32 | (uint32_t)value.i;
+    if (small && pt_cache_line(&cache->effect, key)->key == key)
+        return pt_cache_line(&cache->effect, key)->value;
+    pthread_mutex_lock(&sets->lock);
+    uint32_t effect = pt_monitor_effect(sets->monitor, var, value);
+    pthread_mutex_unlock(&sets->lock);
+    if (small)
+        pt_cache_put(&cache->effect, key, effect);
+    return effect;
 }

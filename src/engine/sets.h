@@ -40,7 +40,8 @@ struct pt_cache {
 enum { PT_JOINT_LINES = 64 };
 struct pt_worker_cache {
     struct pt_cache step, merge, apply, event;
-    struct pt_cache values; /* joint.c */
+    struct pt_cache effect, run; /* of the actual run alone */
+    struct pt_cache values;      /* joint.c */
     struct pt_joint_line {
         struct pt_joint joint;
         uint32_t effect; /* PT_NONE: none here yet */
@@ -66,6 +67,10 @@ pt_set pt_sets_step_slow(struct pt_sets *sets, pt_set set, pt_letter letter);
 pt_set pt_sets_union_slow(struct pt_sets *sets, pt_set a, pt_set b);
 pt_letter pt_sets_apply_slow(struct pt_sets *sets, pt_letter letter, uint32_t effect);
 pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t event);
+pt_mstate pt_sets_run_slow(struct pt_sets *sets, pt_mstate state, pt_letter letter);
+/* pt_monitor_effect, and pt_monitor_apply_joint. */
+uint32_t pt_sets_effect(struct pt_sets *sets, struct pt_worker_cache *cache, uint32_t var, struct pt_value value);
+pt_letter pt_sets_apply_joint(struct pt_sets *sets, pt_letter letter, uint32_t effect, const struct pt_value *values);
 /* The effect that an evaluation of the atoms over several variables amounts to. */
 uint32_t pt_sets_joint(struct pt_sets *sets, struct pt_worker_cache *cache, struct pt_joint joint);
 
@@ -88,6 +93,7 @@ static inline struct pt_cache_line *pt_cache_line(const struct pt_cache *cache, 
 PT_CACHED(pt_sets_step, step, pt_sets_step_slow)
 PT_CACHED(pt_sets_apply, apply, pt_sets_apply_slow)
 PT_CACHED(pt_sets_event, event, pt_sets_event_slow)
+PT_CACHED(pt_sets_run, run, pt_sets_run_slow) /* pt_monitor_step */
 PT_CACHED(pt_sets_union_cached, merge, pt_sets_union_slow)
 #undef PT_CACHED
 

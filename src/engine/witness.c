@@ -36,6 +36,8 @@ struct walk {
     struct lat_table table; /* over the keys of the level being looked at */
     uint64_t *key;
     size_t key_cap;
+    uint64_t *row; /* the keys of a level that has a row of them */
+    size_t row_cap;
 };
 
 static bool below(const struct walk *w, const struct lat_layout *layout, const uint64_t *key)
@@ -192,7 +194,7 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     bool enabled = l->by_needs || pt_relation_enabled(&l->relation, w->counts, &step_event);
     bool possible = enabled && key_in(w, past);
     if (possible)
-        at = lat_find(&w->table, past->keys, words, w->key);
+        at = lat_find(&w->table, past->row ? w->row : past->keys, words, w->key);
     pt_mstate *goal = at != PT_NONE ? serving(w, past->sets[at], letter, &count) : NULL;
     pt_letter before = goal ? past->letters[at] : 0;
     if (possible && l->share)
@@ -224,7 +226,12 @@ static bool goes_on(const struct walk *w)
 static bool back_one_level(struct walk *w, const struct lat_past_level *past)
 {
     struct pt_lattice *l = w->l;
-    lat_index(&w->table, past->keys, past->count, past->words);
+    if (past->row) {
+        PT_GROW(w->row, w->row_cap, past->count);
+        for (uint32_t i = 0; i < past->count; i++)
+            w->row[i] = past->keys[0] + i * past->distance;
+    }
+    lat_index(&w->table, past->row ? w->row : past->keys, past->count, past->words);
     bool again = w->column != PT_NONE && goes_on(w);
     if (again && back_over(w, past, w->column))
         return true;
@@ -368,6 +375,7 @@ static void walk_release(struct walk *w)
     free(w->steps);
     free(w->table.slots);
     free(w->key);
+    free(w->row);
 }
 
 static struct walk walk_from(struct pt_lattice *l, const uint64_t *key, pt_letter letter)

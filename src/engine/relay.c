@@ -1,0 +1,379 @@
+/*
+ * The cone of one property by two threads. What cuts a level has does not depend on the property (ranks.c), so one
+ * thread, the caller's, makes levels one after the other as events come, and another one, some levels behind, fills
+ * them with runs, letters and sets, looks for violations and remembers them. A level is too small to be divided among
+ * threads that meet at its end, but they need not meet: levels are handed on in a ring, many at a time.
+ *
+ * Who makes has the events, the columns, Q, the window and words; who fills has the levels `current` and `next`, the
+ * history, the counts of the finding and the first worker. The monitor is used by both, with the lock of the sets. What
+ * becomes dispensable in the history is forgotten by who makes.
+ *
+ * A level in which there is something to tell (a violation, an error, a limit) is left as it is by who fills it, and
+ * nothing is filled any more. The caller finds that out later, goes back to that level and does what would have been
+ * done there and then; levels that it has made since are dropped. What it finds is the same, since by then nothing but
+ * the level's own past is looked at. Where the exploration would go on from there (`exhaustive`) this is not done.
+ *
+ * Whether it pays depends on how far the cores are from each other and what else they do, so both ways are timed, where
+ * the options have a clock, and now and then again.
+ *
+ * Guarantee: the same findings as by one thread. Cost: some 4 bytes for each cut pass from one core to the other.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ranks.h"
+
+enum { SLOTS = LAT_RELAY_SLOTS, FEWEST_SLOTS = 8, MOST_CUTS = SLOTS * 4096 }; /* levels in the ring; cuts in all */
+/* Levels of words: before it is worth starting a thread, which takes 50 us, and caches are warm; what is timed; and
+ * until the next time, if it was slower. */
+enum { WARM_UP = 256, TRIAL = 1024, UNTIL_NEXT_TRIAL = 1 << 16 };
+#define WORTH_KEEPING 0.9 /* of the time that one thread takes: the other core could do something else */
+enum { SPINS = 2000 };
+enum { AHEAD = 3 }; /* that many levels ahead cache lines are asked for */
+
+struct lat_relay {
+    pthread_t thread;
+    struct pt_lattice *lattice;
+    pthread_mutex_t lock;
+    pthread_cond_t work, progress;
+    uint32_t spins;
+    uint64_t handed; /* what `made` is; the caller's */
+    uint64_t states; /* in all levels that are made */
+    bool quit;       /* changed with the lock */
+    /* Numbers of levels: those below `made` may be filled, those below `filled` are. */
+    _Alignas(LAT_CACHE_LINE) _Atomic uint64_t made;
+    _Atomic bool maker_sleeps; /* changed with the lock */
+    _Alignas(LAT_CACHE_LINE) _Atomic uint64_t filled;
+    _Atomic uint64_t dispensable; /* events up to this number */
+    _Atomic bool halted;          /* at level `filled` there is something to tell */
+    _Atomic bool filler_sleeps;   /* changed with the lock */
+};
+
+static bool may_relay(const struct pt_lattice *l)
+{
+    return l->options->relays && !l->options->memory_limit && !l->options->exhaustive && !l->module;
+}
+
+uint32_t lat_relay_slots(const struct pt_lattice *l)
+{
+    if (!may_relay(l))
+        return 1;
+    uint64_t slots = MOST_CUTS / l->options->window;
+    return slots > SLOTS ? SLOTS : slots < FEWEST_SLOTS ? FEWEST_SLOTS : (uint32_t)slots;
+}
+
+static inline void pause_briefly(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* ---- who fills ---- */
+
+static bool has_work(const struct lat_relay *relay)
+{
+    return relay->made > relay->filled;
+}
+
+/* False: there will be none. */
+static bool wait_for_work(struct lat_relay *relay)
+{
+    for (uint32_t i = 0; i < relay->spins; i++) {
+        if (has_work(relay))
+            return true;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&relay->lock);
+    relay->filler_sleeps = true; /* before it looks, as the maker hands on before it looks here */
+    while (!has_work(relay) && !relay->quit)
+        pthread_cond_wait(&relay->work, &relay->lock);
+    relay->filler_sleeps = false;
+    bool work = !relay->quit;
+    pthread_mutex_unlock(&relay->lock);
+    return work;
+}
+
+static void tell_progress(struct lat_relay *relay)
+{
+    if (!relay->maker_sleeps)
+        return;
+    pthread_mutex_lock(&relay->lock);
+    pthread_cond_signal(&relay->progress);
+    pthread_mutex_unlock(&relay->lock);
+}
+
+static void *filler_main(void *argument)
+{
+    struct lat_relay *relay = argument;
+    struct pt_lattice *l = relay->lattice;
+    enum { TELL = 8 }; /* levels at a time */
+    while (wait_for_work(relay)) {
+        uint64_t number = relay->filled, made = relay->made;
+        for (uint64_t next = number; next < made && next < number + AHEAD; next++)
+            lat_level_fetch(lat_rank_level(l->ranks, next), lat_fetch);
+        while (number < made) {
+            const struct lat_rank_level *level = lat_rank_level(l->ranks, number);
+            if (number + AHEAD < made)
+                lat_level_fetch(lat_rank_level(l->ranks, number + AHEAD), lat_fetch);
+            lat_ranks_fill(l, level, true);
+            struct lat_level *swap = l->current;
+            l->current = l->next;
+            l->next = swap;
+            if (!lat_level_quiet(l, &l->ranks->tally,
+                                 &(struct lat_tally){level->level + 1, .bytes = level->event_bytes})) {
+                relay->filled = number;
+                relay->halted = true;
+                tell_progress(relay);
+                return NULL;
+            }
+            if (++number % TELL == 0 || number == made) {
+                relay->filled = number;
+                tell_progress(relay);
+            }
+        }
+    }
+    return NULL;
+}
+
+void lat_relay_forget(struct pt_lattice *l, uint64_t number)
+{
+    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
+    if (relay && l->ranked)
+        atomic_store_explicit(&relay->dispensable, number, memory_order_release);
+    else
+        lat_free_line(l, number);
+}
+
+/* ---- who makes ---- */
+
+/* Who fills begins with the words of the last level. */
+static void lend_words(struct lat_ranks *r)
+{
+    PT_GROW(r->own_words, r->own_words_cap, r->count);
+    memcpy(r->own_words, r->words, r->count * sizeof *r->words);
+}
+
+/* What was counted while nobody looked. Nobody fills. */
+static void take_tally(struct pt_lattice *l)
+{
+    struct lat_tally *tally = &l->ranks->tally;
+    struct pt_finding *finding = l->finding;
+    finding->levels = tally->levels > finding->levels ? tally->levels : finding->levels;
+    finding->states += tally->states;
+    finding->width = tally->width > finding->width ? tally->width : finding->width;
+    uint64_t bytes = tally->bytes + pt_sets_bytes(&l->sets);
+    l->peak = bytes > l->peak ? bytes : l->peak;
+    *tally = (struct lat_tally){0};
+}
+
+static void start(struct pt_lattice *l)
+{
+    struct lat_relay *relay = pt_xaligned(LAT_CACHE_LINE, sizeof *relay);
+    relay->lattice = l;
+    relay->spins = l->options->cores >= 2 ? SPINS : 0;
+    relay->made = relay->filled = relay->handed = l->ranks->made;
+    relay->states = l->finding->states;
+    pthread_mutex_init(&relay->lock, NULL);
+    pthread_cond_init(&relay->work, NULL);
+    pthread_cond_init(&relay->progress, NULL);
+    lat_workers_grow(l, 2); /* the caller has the second one */
+    lend_words(l->ranks);
+    l->ranks->relay = relay;
+    l->relayed = true;
+    if (pthread_create(&relay->thread, NULL, filler_main, relay) == 0)
+        return;
+    l->ranks->relay = NULL;
+    l->ranks->alone = true;
+    l->relayed = false;
+    free(relay);
+}
+
+void lat_relay_quit(struct pt_lattice *l)
+{
+    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
+    if (!relay)
+        return;
+    pthread_mutex_lock(&relay->lock);
+    relay->quit = true;
+    pthread_cond_signal(&relay->work);
+    pthread_mutex_unlock(&relay->lock);
+    pthread_join(relay->thread, NULL);
+    for (uint64_t number = relay->filled + relay->halted; number < l->ranks->made; number++)
+        if (lat_rank_level(l->ranks, number)->begins)
+            lat_window_unref(lat_rank_level(l->ranks, number)->window);
+    take_tally(l);
+    pthread_mutex_destroy(&relay->lock);
+    pthread_cond_destroy(&relay->work);
+    pthread_cond_destroy(&relay->progress);
+    free(relay);
+    l->ranks->relay = NULL;
+    l->ranks->alone = true;
+    l->relayed = false;
+}
+
+void lat_relay_hand_on(struct pt_lattice *l)
+{
+    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
+    if (!relay || relay->handed == l->ranks->made)
+        return;
+    relay->made = relay->handed = l->ranks->made;
+    if (relay->filler_sleeps) {
+        pthread_mutex_lock(&relay->lock);
+        pthread_cond_signal(&relay->work);
+        pthread_mutex_unlock(&relay->lock);
+    }
+}
+
+static bool far_enough(const struct lat_relay *relay, uint64_t number)
+{
+    return relay->filled >= number || relay->halted;
+}
+
+/* Until all levels below this number are filled, or none will be any more. */
+static void wait_for_filled(struct pt_lattice *l, uint64_t number)
+{
+    struct lat_relay *relay = l->ranks->relay;
+    lat_relay_hand_on(l);
+    for (uint32_t i = 0; i < relay->spins; i++) {
+        if (far_enough(relay, number))
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&relay->lock);
+    relay->maker_sleeps = true;
+    while (!far_enough(relay, number))
+        pthread_cond_wait(&relay->progress, &relay->lock);
+    relay->maker_sleeps = false;
+    pthread_mutex_unlock(&relay->lock);
+}
+
+/* Back to the level at which there is something to tell; it is told. */
+static void tell(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_rank_level *level = lat_rank_level(r, r->relay->filled);
+    uint64_t dispensable = r->relay->dispensable;
+    lat_relay_quit(l);
+    lat_window_rewind(l, level->window, r->own_words, level->count);
+    lat_free_line(l, dispensable);
+    l->level = level->level;
+    lat_ranks_settle(l);
+    if (!lat_level_done(l))
+        l->stopped = true;
+}
+
+void lat_relay_drain(struct pt_lattice *l)
+{
+    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
+    if (!relay)
+        return;
+    wait_for_filled(l, l->ranks->made);
+    if (relay->halted) {
+        tell(l);
+    } else {
+        lat_free_line(l, relay->dispensable);
+        take_tally(l);
+    }
+}
+
+static uint64_t time_of(const struct pt_lattice *l)
+{
+    return l->options->now ? l->options->now() : 0;
+}
+
+/* Nanoseconds for a level since the trial began; the next one begins. */
+static double trial_ends(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    uint64_t now = time_of(l);
+    double each = (double)(now - r->trial_since) / (double)(l->level - r->trial_level);
+    r->trial_since = now;
+    r->trial_level = l->level;
+    return each;
+}
+
+/* Nobody else fills; is it time that somebody does? The last levels before that are timed. */
+static bool is_due(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    if (r->trial_due < r->entered) /* there were levels without words since then */
+        r->trial_due = l->level + (r->alone ? UNTIL_NEXT_TRIAL : WARM_UP) + TRIAL;
+    if (l->level + TRIAL == r->trial_due) {
+        r->trial_level = l->level;
+        r->trial_since = time_of(l);
+    }
+    /* Words of another window than that of the last level are not its own. */
+    if ((l->level < r->trial_due && !l->options->cuts_for_each) || r->begins)
+        return false;
+    r->alone_ns = trial_ends(l);
+    r->alone = false;
+    r->on_trial = true;
+    r->trial_due = 0;
+    return true;
+}
+
+/* Somebody else fills: does that take longer? */
+static bool is_slower(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    if (!r->on_trial || l->level - r->trial_level < TRIAL)
+        return false;
+    bool whole = r->trial_level >= r->entered;
+    double each = trial_ends(l);
+    r->on_trial = !whole;
+    return whole && each > WORTH_KEEPING * r->alone_ns;
+}
+
+bool lat_relay_ready(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    if (!may_relay(l))
+        return false;
+    if (!r->relay) {
+        if (!is_due(l))
+            return false;
+        start(l);
+        if (!r->relay)
+            return false;
+    }
+    struct lat_relay *relay = r->relay;
+    if (r->made - relay->filled >= r->slots - AHEAD)
+        wait_for_filled(l, r->made - r->slots / 2);
+    if (relay->halted) {
+        tell(l);
+        return false;
+    }
+    bool interrupted = l->options->interrupted && l->options->interrupted(l->options->context);
+    if (!interrupted && !is_slower(l))
+        return true;
+    lat_relay_drain(l);
+    lat_relay_quit(l); /* that it is interrupted is noticed at the next level */
+    return false;
+}
+
+void lat_relay_made(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    lat_level_fetch(lat_rank_level(r, r->made + AHEAD), lat_fetch_to_write); /* it was filled long ago */
+    l->level++;
+    r->relay->states += r->count;
+    lat_ranks_settle(l);
+    if (r->made - r->relay->handed >= r->slots / 4) {
+        lat_relay_hand_on(l);
+        lat_free_line(l, atomic_load_explicit(&r->relay->dispensable, memory_order_acquire));
+    }
+    if (l->options->progress && (l->level & 15) == 0)
+        l->options->progress(l->options->context, l->finding->property, l->level, r->relay->states);
+}
+
+void lat_relay_skip(struct pt_lattice *l)
+{
+    struct lat_relay *relay = l->ranks->relay;
+    if (!relay)
+        return;
+    lend_words(l->ranks);
+    relay->filled = l->ranks->made; /* nobody is at work */
+    relay->made = relay->handed = l->ranks->made;
+}
