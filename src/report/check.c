@@ -243,12 +243,6 @@ static void put_cycle(const struct pt_finding *finding, const struct pt_style *s
         pt_buf_release(&line);
         pt_buf_release(&locks);
     }
-    /* What the program itself predicts (runtime/deadlock); what a recording shows is a run, and has a wider order. */
-    if (finding->how == PT_HOW_PREDICTED && finding->order && strcmp(finding->order, "access") == 0) {
-        pt_words_paragraph(buf, style, 2, 4, "%s. %s", PT_FOUND_BY_LOCKS,
-                           "'portent run --order sync' looks at that, too.");
-        pt_buf_puts(buf, "\n");
-    }
     put_created(finding, style, buf);
 }
 
@@ -278,9 +272,17 @@ static void put_others(const struct pt_finding *finding, const struct pt_style *
     }
 }
 
-/* What is to be said beside it, so that no more is claimed than is known; NULL: nothing. */
-static const char *reserve_of(const struct pt_finding *finding)
+/* What the program itself predicts (runtime/deadlock); what a recording shows is a run, and has a wider order. */
+static bool is_by_locks(const struct pt_finding *finding)
 {
+    return pt_check_is_of(finding, "deadlock") && finding->how == PT_HOW_PREDICTED && finding->order &&
+           strcmp(finding->order, "access") == 0;
+}
+
+const char *pt_check_reserve(const struct pt_finding *finding)
+{
+    if (is_by_locks(finding))
+        return PT_FOUND_BY_LOCKS ". 'portent run --order sync' looks at that, too.";
     if (!pt_check_is_of(finding, "lifetime") || !finding->note)
         return NULL;
     bool looks =
@@ -307,8 +309,8 @@ void pt_check_violated(const struct pt_finding *finding, const struct pt_style *
         else
             put_accesses(finding, style, buf);
     }
-    if (reserve_of(finding)) {
-        pt_words_paragraph(buf, style, 2, 2, "%s", reserve_of(finding));
+    if (pt_check_reserve(finding)) {
+        pt_words_paragraph(buf, style, 2, 2, "%s", pt_check_reserve(finding));
         pt_buf_puts(buf, "\n");
     }
     if (finding->untold)
@@ -400,8 +402,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     pt_json_string(json, "order", finding->order ? finding->order : "access");
     if (finding->note)
         pt_json_string(json, "note", finding->note);
-    if (reserve_of(finding))
-        pt_json_string(json, "reserve", reserve_of(finding));
+    if (pt_check_reserve(finding))
+        pt_json_string(json, "reserve", pt_check_reserve(finding));
     pt_json_string(json, "object", finding->object);
     pt_json_uint(json, "count", finding->count);
     if (pt_check_is_of(finding, "deadlock"))

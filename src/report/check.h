@@ -12,6 +12,8 @@ bool pt_check_is_of(const struct pt_finding *finding, const char *kind);
 void pt_check_what(const struct pt_finding *finding, struct pt_buf *buf);
 /* "data race", "potential deadlock", "double free"; NULL: of another check. */
 const char *pt_check_title(const struct pt_finding *finding);
+/* What is to be said beside it, so that no more is claimed than is known; NULL: nothing. */
+const char *pt_check_reserve(const struct pt_finding *finding);
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
 /* One violation: how often, both sides with their calls and locks, and the SUMMARY line. */
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);

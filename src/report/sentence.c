@@ -36,6 +36,8 @@ static void put_check_words(const struct pt_finding *finding, struct pt_buf *buf
             pt_buf_printf(buf, "%s%s", lock == finding->sides[i].locks ? ", holding " : ", ", *lock);
     }
     pt_buf_puts(buf, ".");
+    if (pt_check_reserve(finding))
+        pt_buf_printf(buf, " %s", pt_check_reserve(finding));
 }
 
 static void put_property_words(const struct pt_finding *finding, struct pt_buf *buf)

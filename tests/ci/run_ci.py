@@ -135,6 +135,58 @@ def several_programs_and_a_baseline():
     same("merge requests are told nothing", json.loads(pathlib.Path("portent-ci/gitlab.json").read_text(encoding="utf-8")), [])
 
 
+# It has come when there is a file of its name, and ends when that is gone.
+LASTING = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+int here;
+static void *stay(void *p) { fclose(fopen(p, "w")); while (access(p, F_OK) == 0) usleep(1000); here = 1; return p; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    pthread_create(&t, 0, stay, argv[argc - 1]);
+    pthread_join(t, 0);
+    return 0;
+}
+"""
+
+
+def words_of(path):
+    """What each process of a result was started with, beside its program."""
+    whole = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    return [process["result"]["program"][1:] for process in whole["processes"]]
+
+
+@suite.test
+def processes_are_in_the_order_in_which_they_came():
+    """Not in that in which they ended."""
+    compile_all(lasting=LASTING, clean=CLEAN)
+    write("all.sh", "./lasting first &\nuntil [ -e first ]; do sleep 0.01; done\n./clean second\nrm first\nwait\n")
+    ci("--budget", "20s", "--no-explore", "--no-predict", "--", "sh", "all.sh", status=0)
+    same("order", words_of("portent-ci/run.json"), [["first"], ["second"]])
+
+
+@suite.test
+def numbers_of_processes_that_grow_by_a_digit_or_begin_anew():
+    """In a space of process numbers of its own, so that they are known."""
+    spaced = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*spaced, "sh", "-c", "echo 90 > /proc/sys/kernel/ns_last_pid"], capture_output=True, check=False).returncode != 0:
+        print("numbers_of_processes: unshare may not be used here; not tried")
+        return
+    compile_all(clean=CLEAN)
+    jump = "echo {} > /proc/sys/kernel/ns_last_pid\n"
+    write("all.sh", jump.format(97) + "./clean one\n" + jump.format(102) + "./clean two\n" + jump.format(39) + "./clean three\n")
+    done = run(*spaced, PORTENT, "ci", "--budget", "20s", "--no-explore", "--", "sh", "all.sh")
+    true(f"{done.returncode}: {done.stderr}", done.returncode == 0)
+    same("run", words_of("portent-ci/run.json"), [["one"], ["two"], ["three"]])
+    numbers = [process["pid"] for process in json.loads(pathlib.Path("portent-ci/run.json").read_text(encoding="utf-8"))["processes"]]
+    true(f"the numbers are not in that order: {numbers}", numbers[2] < numbers[0] < 100 < numbers[1])
+    traces = [json.loads(path.read_text(encoding="utf-8"))["trace"] for path in sorted(pathlib.Path("portent-ci").glob("predict-*.json"))]
+    recorded = [int(trace.rpartition(".")[2]) for trace in traces]
+    true(f"recordings in the order of their processes: {recorded}", recorded[2] < recorded[0] < 100 < recorded[1])
+
+
 @suite.test
 def nothing_found():
     compile_all(clean=CLEAN)

@@ -7,6 +7,7 @@ failed`.
 """
 import json
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -907,6 +908,14 @@ def deadlocks_that_data_rules_out():
             done = run(PORTENT, "run", "--order", order, "--deadlocks", "--", "./afterwards")
             same(f"run --order {order}, waits {waits}: {done.stderr}", done.returncode, 0 if waits else 66)
             true("what a recording shows is a run", "may rule it out" not in done.stderr)
+    run(PORTENT, "run", "-q", "--deadlocks", "-r", "own.json", "--", "./afterwards")
+    run(PORTENT, "run", "-q", "--deadlocks", "--order", "sync", "-r", "recorded.json", "--", "./afterwards")
+    own, recorded = (json.loads(pathlib.Path(name).read_text(encoding="utf-8"))["properties"][0] for name in ("own.json", "recorded.json"))
+    true("JSON says so", "may rule it out" in own["findings"][0]["reserve"])
+    same("and nothing of what is known to be possible", recorded["verdict"], "holds")
+    for form in ("--sarif", "--gitlab", "--junit", "--markdown", "--html"):
+        same(form, run(PORTENT, "report", form, "own.json", "-o", "own.out").returncode, 0)
+        true(f"{form} says so", "may rule it out" in " ".join(pathlib.Path("own.out").read_text(encoding="utf-8").split()))
 
 
 @test

@@ -339,11 +339,11 @@ static void as_text(void **state)
               "    #0 push src/stack.c:12\n"
               "    #1 worker src/main.c:30\n"
               "\n"
-              "  Only locks, and waits for threads, were looked at: what one thread has read of\n"
-              "    another may rule it out. 'portent run --order sync' looks at that, too.\n"
-              "\n"
               "  Thread worker#2 was created at:\n"
               "    #0 main src/main.c:7\n"
+              "\n"
+              "  Only locks, and waits for threads, were looked at: what one thread has read of\n"
+              "  another may rule it out. 'portent run --order sync' looks at that, too.\n"
               "\n"
               "SUMMARY: portent: predicted violation of 'deadlocks' on guard, table.lock at - and src/stack.c:12\n");
     free(text);

@@ -255,12 +255,25 @@ static int is_recording(const struct dirent *entry)
     return strncmp(entry->d_name, "tests.ptb", 9) == 0;
 }
 
+/* As their processes came; of one process, and of those that nobody knows, as their names have them. */
+static int compare_recordings(const void *a, const void *b, void *plan)
+{
+    const struct dirent *const *one = a, *const *other = b;
+    const struct pt_ci_program *first = pt_ci_plan_find(plan, recorded_pid((*one)->d_name)),
+                               *then = pt_ci_plan_find(plan, recorded_pid((*other)->d_name));
+    if (first != then)
+        return !first - !then ? !first - !then : first < then ? -1 : 1;
+    return strverscmp((*one)->d_name, (*other)->d_name);
+}
+
 /* All recordings of a folder, each with its share of the time. Returns how many. */
 static uint32_t check_all(struct pt_ci *ci, const char *folder, const struct pt_ci_plan *plan, uint64_t deadline)
 {
     struct dirent **names;
     uint32_t done = 0;
-    int count = scandir(folder, &names, is_recording, alphasort);
+    int count = scandir(folder, &names, is_recording, NULL);
+    if (count > 1)
+        qsort_r(names, (size_t)count, sizeof(struct dirent *), compare_recordings, (void *)plan);
     for (int i = 0; i < count; i++) {
         const struct pt_ci_program *program = pt_ci_plan_find(plan, recorded_pid(names[i]->d_name));
         uint64_t span = until(deadline);

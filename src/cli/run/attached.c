@@ -256,6 +256,7 @@ static void init(struct attached *a, const struct pt_attach *attach)
     pt_buf_init(&a->session.unwritten);
     a->library_path = find_library_path(attach->process);
     a->process.process = attach->process;
+    a->process.came = attach->came;
     a->process.program = a->session.program;
     a->process.folder = find_folder(attach->process);
     pt_buf_init(&a->command);

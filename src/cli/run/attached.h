@@ -10,6 +10,7 @@ struct pt_attach {
     int connection;                   /* the process, which waits for a channel */
     int stop;                         /* readable when nobody is to be observed any longer */
     int results;                      /* where to write what was found (processes.h) */
+    uint32_t came;                    /* how many have asked before it */
     uint32_t again;                   /* processes with this number that were observed before: it called exec */
     pid_t process;
 };

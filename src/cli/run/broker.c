@@ -59,6 +59,7 @@ static void answer(struct broker *b, int connection)
                                .connection = connection,
                                .stop = b->stop[0],
                                .results = b->results,
+                               .came = b->seen_count,
                                .process = peer.pid};
     for (uint32_t i = 0; i < b->seen_count; i++)
         attach.again += b->seen[i] == peer.pid;

@@ -1,7 +1,7 @@
 /*
  * The results of several processes. An observer writes its own as one record to a memory file, with a single write, so
  * records of observers side by side do not mix; `run` reads them when all have ended. The list of results has each as
- * it would stand by itself. Linear in the size of the results.
+ * it would stand by itself, in the order in which they came. Linear in the size of the results.
  */
 #include "cli/run/processes.h"
 
@@ -22,6 +22,7 @@ struct record {
     uint64_t program_bytes, folder_bytes, json_bytes;
     struct pt_err error;
     pid_t process;
+    uint32_t came;
     bool observed, violated, whole;
 };
 
@@ -32,6 +33,7 @@ void pt_observed_write(int fd, const struct pt_observed *process, uint32_t prope
                           .json_bytes = strlen(process->json) + 1,
                           .error = process->error,
                           .process = process->process,
+                          .came = process->came,
                           .observed = process->observed,
                           .violated = process->violated,
                           .whole = process->whole};
@@ -62,6 +64,7 @@ static void take(struct pt_processes *processes, const char *text)
                *json = folder + head.folder_bytes, *judged = json + head.json_bytes, *unseen = judged + properties,
                *unknown = unseen + properties;
     struct pt_observed process = {.process = head.process,
+                                  .came = head.came,
                                   .program = pt_xstrdup(program),
                                   .folder = pt_xstrdup(folder),
                                   .observed = head.observed,
@@ -78,6 +81,13 @@ static void take(struct pt_processes *processes, const char *text)
         memcpy(process.unknown, unknown, properties * sizeof *process.unknown);
     }
     PT_PUSH(processes->items, processes->count, processes->cap, process);
+}
+
+/* Numbers of processes begin anew some time, and whoever ends first was not started first. */
+static int compare_came(const void *a, const void *b)
+{
+    uint32_t one = ((const struct pt_observed *)a)->came, other = ((const struct pt_observed *)b)->came;
+    return (one > other) - (one < other);
 }
 
 void pt_processes_read(int fd, uint32_t property_count, struct pt_processes *ret_processes)
@@ -99,6 +109,8 @@ void pt_processes_read(int fd, uint32_t property_count, struct pt_processes *ret
         at += head.bytes;
     }
     free(text);
+    if (ret_processes->count)
+        qsort(ret_processes->items, ret_processes->count, sizeof *ret_processes->items, compare_came);
 }
 
 void pt_processes_release(struct pt_processes *processes)

@@ -13,6 +13,7 @@
 
 struct pt_observed {
     pid_t process;
+    uint32_t came; /* they are numbered as they ask to be observed */
     char *program; /* its file */
     char *folder;  /* where it was started, "" where that is not known */
     bool observed; /* otherwise `error` says why not */
@@ -27,7 +28,7 @@ struct pt_observed {
 };
 
 struct pt_processes {
-    struct pt_observed *items; /* in the order in which they ended */
+    struct pt_observed *items; /* in the order in which they came */
     uint32_t count, property_count;
     size_t cap;
 };
