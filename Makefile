@@ -99,7 +99,7 @@ check-deb: deb ## build the packages again and compare; install them on a bare D
 	@tools/check-deb build/deb
 
 papers: deps all ## do again what the four papers show, beside what they print (docs/papers.md)
-	@PYTHONDONTWRITEBYTECODE=1 tests/papers/run_papers.py build/bin/portent --slowdown
+	@PYTHONDONTWRITEBYTECODE=1 tests/papers/run_papers.py build/bin/portent
 
 doc-site: ## make documents, man pages and examples into a static site with a search: build/site
 	@tools/deps site

@@ -48,29 +48,37 @@ def run_timed(command, options=None):
     return out, used.ru_utime + used.ru_stime
 
 
-def bank(portent, clang, into, rounds):
+def build_bank(portent, clang, into):
     build(portent, clang, HERE / "bank.c", into, "bank", ["plain", "portent"])
     compile_properties(portent, HERE / "bank.prop", into, "bank")
-    for transactions, lines in (("2000", "2"), ("2000000", "2"), ("2000000", "0"), ("2000000", "1"), ("2000000", "4"),
-                                ("2000000", "16")):
-        arguments = [transactions, lines]
-        variants = {"plain": ([into / "bank-plain", *arguments], None),
-                    "program alone": ([into / "bank-portent", *arguments], f"properties={into}/bank.ptc"),
-                    "portent run": ([portent, "run", "-q", "-s", HERE / "bank.prop", "--", into / "bank-portent", *arguments],
-                                    None)}
-        times, sums = {name: [] for name in variants}, set()
-        for _ in range(rounds if transactions == "2000000" else 20 * rounds):
-            for name, (command, options) in variants.items():
-                seconds, checksum = run(command, options)
-                times[name].append(float(seconds))
-                sums.add(checksum)
-        if len(sums) != 1:
-            sys.exit(f"run.py: the bank's checksums differ: {sums}")
+
+
+def bank_times(portent, into, transactions, lines, rounds):
+    """Of a bank that is built: the processor seconds of its transactions, a list for each way of running it, in interleaved rounds."""
+    arguments = [transactions, lines]
+    variants = {"plain": ([into / "bank-plain", *arguments], None),
+                "program alone": ([into / "bank-portent", *arguments], f"properties={into}/bank.ptc"),
+                "portent run": ([portent, "run", "-q", "-s", HERE / "bank.prop", "--", into / "bank-portent", *arguments], None)}
+    times, sums = {name: [] for name in variants}, set()
+    for _ in range(rounds):
+        for name, (command, options) in variants.items():
+            seconds, checksum = run(command, options)
+            times[name].append(float(seconds))
+            sums.add(checksum)
+    if len(sums) != 1:
+        sys.exit(f"run.py: the bank's checksums differ: {sums}")
+    return times
+
+
+def bank(portent, clang, into, rounds):
+    build_bank(portent, clang, into)
+    for transactions, lines in ((2000, 2), (2000000, 2), (2000000, 0), (2000000, 1), (2000000, 4), (2000000, 16)):
+        times = bank_times(portent, into, transactions, lines, rounds if transactions == 2000000 else 20 * rounds)
         for name in ("program alone", "portent run"):
             best = min(times[name]) / min(times["plain"])
             median = statistics.median(times[name]) / statistics.median(times["plain"])
             print(f"bank, {transactions} transactions of {lines} lines, {name}: {best:.2f}x (best), {median:.2f}x (medians); "
-                  f"plain {min(times['plain']) / int(transactions) * 1e9:.0f} ns of processor time per transaction")
+                  f"plain {min(times['plain']) / transactions * 1e9:.0f} ns of processor time per transaction")
 
 
 def accesses(portent, clang, into, rounds):
