@@ -15,7 +15,7 @@ import time
 import traceback
 
 from chromium import Chromium, find
-from layout import TEXTS, WINDOWS, overlaps
+from layout import TEXTS, WINDOWS, check_page, overlaps
 from picture_view import TESTS as PICTURE_TESTS
 from site_view import TESTS as SITE_TESTS
 from watch_view import TESTS as WATCH_TESTS
@@ -210,6 +210,22 @@ def other_kinds(portent, folder, browser):
     assert browser.complaints() == []
 
 
+def predicted_deadlock(portent, folder, browser):
+    """What may happen is not said to happen, and can be confirmed."""
+    result, page = pathlib.Path(folder) / "r.json", pathlib.Path(folder) / "r.html"
+    trace = pathlib.Path(folder) / "t.trace"
+    trace.write_text("".join(f"{thread}|{op}({lock})|a.c:{line}\n" for thread, locks in (("T1", "ab"), ("T2", "ba"))
+                             for line, (op, lock) in enumerate([("acq", locks[0]), ("acq", locks[1]), ("rel", locks[1]), ("rel", locks[0])], 1)))
+    result.write_text(subprocess.run([portent, "check", "--deadlocks", "--json", trace], capture_output=True, text=True, check=False).stdout)
+    subprocess.run([portent, "report", "--html", result, "-o", page], check=True)
+    for width, dark in WINDOWS:
+        browser.size(width, 900, dark)
+        browser.open(page)
+        assert sorted(texts(browser, ".side h2")) == ["T1 can wait for b", "T2 can wait for a"], texts(browser, ".side h2")
+        assert any(text.startswith("portent confirm ") for text in texts(browser, ".act code")), texts(browser, ".act code")
+        check_page(browser, page, width)
+
+
 def put_together(portent, folder, browser):
     """Several results on one page: each finding says of which program it is, is confirmed with that program, and a long list leaves its finding in sight."""
     folder = pathlib.Path(folder)
@@ -261,7 +277,7 @@ int main(void)
         assert browser.complaints() == []
 
 
-TESTS = [put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
+TESTS = [predicted_deadlock, put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
 
 
 def main():

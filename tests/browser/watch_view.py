@@ -69,7 +69,8 @@ def texts(browser, selector):
 def view_shows_the_stream(portent, folder, browser):
     stream, t = play()
     first = stream.take()
-    second = stream.event(t, "producer", "event", "write").event(t + 50 * MS, "producer", "event", "write", loc="buffer.c:12").lost(t + 60 * MS, 5).take()
+    deep = "/deep" * 40 + "/buffer.c:11"
+    second = stream.event(t, "producer", "event", "write", loc=deep).event(t + 50 * MS, "producer", "event", "write", loc="buffer.c:12").lost(t + 60 * MS, 5).take()
     with served(portent, folder, first, second, stream.bye(t + 100 * MS).take()) as (url, go_on, _):
         browser.size(1200, 900)
         browser.open(url)
@@ -92,6 +93,9 @@ def view_shows_the_stream(portent, folder, browser):
         assert "event(write) by producer (buffer.c:12)" in texts(browser, "#properties .cause")[0] and "always" in texts(browser, "#properties .formula")[0]
         browser.wait("document.getElementById('lost').textContent === '5'")
         assert "5 events lost" in texts(browser, "#log .lost td")
+        places = browser.value("[...document.querySelectorAll('#log tr:not(.lost):not(.note) td:nth-child(4)')].map(e => [e.textContent, e.title, e.scrollWidth <= e.clientWidth + 1])")
+        assert ["buffer.c:11", deep, True] in places and all(whole for _, _, whole in places), places
+        assert browser.value("document.getElementById('rough').hidden"), "everything is known in detail"
         if picture:
             browser.size(1200, 900, dark=True)
             browser.wait("true")
@@ -195,7 +199,7 @@ def view_keeps_the_past(portent, folder, browser):
     now = time.monotonic_ns()
     begin = now - 1200 * 10**9
     stream = Stream(program="old", time=begin)
-    stream.snapshot(begin, "main", "state", "blocked: join").snapshot(begin, "busy", "state", "running")
+    stream.snapshot(begin, "main", "state", "blocked: condition changed").snapshot(begin, "busy", "state", "running")
     for second in (3, 4):
         stream.event(begin + second * 1000 * MS, "busy", "event", "write", loc="old.c:7")
     stream.event(begin + 60000 * MS, "busy", "state", "blocked: lock", extra="a_lock_with_a_long_name")
@@ -219,7 +223,11 @@ def view_keeps_the_past(portent, folder, browser):
         if os.environ.get("PICTURES"):
             browser.screenshot(os.path.join(os.environ["PICTURES"], "watch-past.png"))
         assert "blocked: lock a_lock_with_a_long_name" in texts(browser, "#names span"), texts(browser, "#names span")
-        assert browser.value("[...document.querySelectorAll('#names span')].every(e => e.scrollHeight <= e.clientHeight + 1)"), "a state is cut"
+        for width in (1400, 390):
+            browser.size(width, 900)
+            browser.value("new Promise(done => setTimeout(done, 300))")
+            assert browser.value("[...document.querySelectorAll('#names span')].every(e => e.scrollHeight <= e.clientHeight + 1)"), f"a state is cut, {width}"
+        assert browser.value("!document.getElementById('rough').hidden && document.getElementById('rough').textContent")== f"pale: longer ago, what there was in each {stretch:g} s", texts(browser, "#rough")
         complaints = [text for text in browser.complaints() if "getImageData" not in text]  # which is ours
         assert complaints == [], complaints
 

@@ -157,7 +157,7 @@ const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 // What a side does, in the words that the text report has.
 function sideTitle(property, at, i) {
   const word = ACCESS[at.op] || at.op;
-  if (property.kind === "deadlock") return `${at.thread} ${word} ${at.object}`;
+  if (property.kind === "deadlock") return `${at.thread} ${property.how === "predicted" ? word.replace("waits", "can wait") : word} ${at.object}`;
   if (property.sides.length === 1) return "Where";
   if (!["race", "lifetime"].includes(property.kind)) return i ? "Second" : "First";
   const earlier = property.how === "observed" && (property.kind === "race" ? i === 0 : i > 0);
@@ -202,10 +202,14 @@ function suppressionOf(property) {
   return event.object.startsWith("0x") ? `race:${event.loc}` : `race:^${event.object}$`;
 }
 
+// Checks of which confirm can make a prediction happen.
+const CONFIRMED = ["race", "deadlock", "lifetime"];
+
 function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
   const confirm = `portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`;
-  const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, suppressionOf(property));
+  const predicted = (model && model.predicted.steps.length) || (property.sides && property.how === "predicted" && CONFIRMED.includes(property.kind));
+  const acts = actsCard(predicted ? confirm : null, property.id, suppressionOf(property));
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
     root.append(property.sides ? sidesCard(property, sources) : property.first ? knowledgeCard(property) : property.within ? withinCard(property)

@@ -63,13 +63,28 @@ function showThreads() {
   if (!paused) timeline.right = model.now;
   timeline.draw(model, threads);
   $("span").textContent = duration(timeline.span);
+  showRough(threads);
+}
+
+// File and line, which are the end of a place that may be long.
+function placeCell(place) {
+  const cell = element("td", "", place === "-" ? "" : place.slice(place.lastIndexOf("/") + 1));
+  if (place !== "-") cell.title = place;
+  return cell;
+}
+
+// How long ago details end, and how rough what was before them is: known where such strokes are in view.
+function showRough(threads) {
+  const left = timeline.right - timeline.span, rough = model.stretch > 0 && threads.some((thread) => thread.past && thread.since > left && thread.since > 0);
+  $("rough").hidden = !rough;
+  if (rough) $("stretch").textContent = duration(model.stretch);
 }
 
 function logRow(entry) {
   const kind = entry.op === "lost" ? "lost" : entry.op === "note" ? (/ (dead|late|violated|error) /.test(entry.text) ? "note bad" : "note") : "";
   const row = element("tr", kind), what = kind ? entry.text : `${entry.op}(${entry.text})`;
   row.append(element("td", "", `${(entry.time / 1e9).toFixed(4)} s`), element("td", "", entry.thread), element("td", "", what),
-    element("td", "", entry.place === "-" ? "" : entry.place));
+    placeCell(entry.place));
   return row;
 }
 
