@@ -1,5 +1,6 @@
 #include "core/finding_key.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/hash.h"
@@ -30,6 +31,16 @@ static uint64_t side(struct pt_finding_side side)
     for (const char *at = side.object; *at; at = pt_finding_key_next(at))
         value = pt_fnv_byte(value, (unsigned char)*at);
     return value;
+}
+
+static bool is_known(const char *place)
+{
+    return place[0] && strcmp(place, "-") != 0;
+}
+
+uint64_t pt_finding_key_places(const char *one, const char *other)
+{
+    return is_known(one) && is_known(other) ? both(hash(one, strlen(one)), hash(other, strlen(other))) : 0;
 }
 
 uint64_t pt_finding_key_race(struct pt_finding_side one, struct pt_finding_side other)

@@ -342,23 +342,25 @@ static bool is_suppressed(const struct pt_founds *f, const struct pt_finding *fi
 }
 
 /* Another key's finding that is the same under these names, and about which people have decided the same: what they
- * know of one element hides no other. NULL: none. */
+ * know of one element hides no other. Races are the same where their places are (finding/join.c). NULL: none. */
 static struct pt_finding *same_as(const struct pt_founds *f, const struct pt_finding *check,
-                                  const struct pt_finding *finding)
+                                  const struct pt_finding *finding, bool race)
 {
     struct pt_finding_id id = pt_finding_id(finding);
+    bool by_places = race && pt_finding_places(finding);
     for (uint32_t i = 0; i <= check->more_count; i++) {
         struct pt_finding *other = i ? check->more[i - 1] : (struct pt_finding *)check;
         if (other != finding && other->side_count && pt_finding_is_same(other, finding) &&
-            strcmp(pt_finding_id(other).text, id.text) == 0 && is_suppressed(f, other) == is_suppressed(f, finding))
+            (by_places || strcmp(pt_finding_id(other).text, id.text) == 0) &&
+            is_suppressed(f, other) == is_suppressed(f, finding))
             return other;
     }
     return NULL;
 }
 
 /* To the check or the property whose finding, or first finding, this is. */
-static void add_to(struct pt_founds *f, struct pt_finding *first, const struct entry *entry, const char *bytes,
-                   size_t len)
+static void add_to(struct pt_founds *f, struct pt_finding *first, const struct entry *entry, bool race,
+                   const char *bytes, size_t len)
 {
     struct pt_finding *finding = first, *same;
     if (first->verdict == PT_VERDICT_VIOLATED) {
@@ -370,9 +372,11 @@ static void add_to(struct pt_founds *f, struct pt_finding *first, const struct e
     }
     finding->verdict = PT_VERDICT_VIOLATED;
     fill(f, finding, bytes, len);
-    same = same_as(f, first, finding);
-    if (same)
+    same = same_as(f, first, finding, race);
+    if (same) {
+        pt_finding_join(same, finding);
         pt_finding_drop(first);
+    }
     count_for(f, entry, same ? same : finding); /* how often, is known at the end */
     if (!same && f->options->found)
         f->options->found(f->options->context, finding);
@@ -383,6 +387,7 @@ static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *b
     struct pt_local_report_reader r = {bytes, len, false};
     struct pt_found_head head = pt_found_read_head(&r);
     struct entry *entry = entry_of(f, key);
+    bool race = head.check == PT_FOUND_RACE;
     entry->count = count > entry->count ? count : entry->count;
     if (entry->reported)
         return;
@@ -390,10 +395,10 @@ static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *b
     for (uint32_t i = 0; i < head.property_count; i++) {
         uint64_t number = pt_found_read_property(&head.properties).number;
         if (number < f->property_count)
-            add_to(f, f->properties[number], entry, bytes, len);
+            add_to(f, f->properties[number], entry, race, bytes, len);
     }
     if (!head.property_count || f->checks >> head.check & 1)
-        add_to(f, f->of[head.check] ? f->of[head.check] : make_check(f, head.check), entry, bytes, len);
+        add_to(f, f->of[head.check] ? f->of[head.check] : make_check(f, head.check), entry, race, bytes, len);
 }
 
 /* Whether all its threads have final names. */

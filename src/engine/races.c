@@ -485,6 +485,8 @@ void pt_races_finish(struct races *r, const char *lost)
     bool all = r->predict && pt_races_predicts_all(r->predict);
     for (uint32_t i = 0; i < r->asker_count; i++) {
         struct pt_finding *f = r->askers[i].finding;
+        if (f->verdict == PT_VERDICT_VIOLATED)
+            pt_finding_join_places(f, r->options.suppressed, r->options.context);
         if (all && f->verdict == PT_VERDICT_HOLDS)
             f->order = "sync";
         pt_full_run_settle(&r->run, f, lost);

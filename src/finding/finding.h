@@ -202,11 +202,12 @@ struct pt_finding {
     /* Of a built-in check (engine/check.h), or of a race_free property, which has a file. Each of its violations has
      * these, `how`, `order` and perhaps a witness of its own; what was explored is not described. */
     bool builtin;
-    const char *object;    /* what it is about: a variable, a lock */
-    uint64_t count;        /* how often it was seen */
-    const char *note;      /* what it is more exactly, "double free"; NULL: what its kind says */
-    struct pt_side *sides; /* one, or two that must not come together; of a deadlock one for each thread of the cycle,
-                              whose step's object is the lock that it wants and the next one has locked */
+    const char *object;      /* what it is about: a variable, a lock */
+    const char *const *also; /* of a race: other variables that race at the same two places, up to a NULL; NULL: none */
+    uint64_t count;          /* how often it was seen */
+    const char *note;        /* what it is more exactly, "double free"; NULL: what its kind says */
+    struct pt_side *sides;   /* one, or two that must not come together; of a deadlock one for each thread of the cycle,
+                                whose step's object is the lock that it wants and the next one has locked */
     uint32_t side_count;
     struct pt_played *played; /* of `explore`: the schedule that shows it, NULL: there is none */
     struct pt_side *block;    /* the alloc of the heap block that `object` is in, its value the size; NULL: not known */
@@ -288,6 +289,16 @@ struct pt_finding_id {
     char text[17];
 };
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
+
+/* The same as pt_finding_id of a race on this variable alone: `object`, or one of `also`. */
+struct pt_finding_id pt_finding_id_on(const struct pt_finding *finding, const char *object);
+
+enum { PT_ALSO_MAX = 16 };
+/* Races: two are one if their places are the same (join.c). pt_finding_places: 0 where they are not known. */
+uint64_t pt_finding_places(const struct pt_finding *finding);
+void pt_finding_join(struct pt_finding *into, const struct pt_finding *other);
+void pt_finding_join_places(struct pt_finding *first, bool (*suppressed)(void *context, const struct pt_finding *),
+                            void *context);
 
 /* Of violations with the same id: whether they are the same finding, too (core/finding_key.h). */
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);

@@ -104,7 +104,33 @@ static void add_functions(struct pt_buf *buf, const struct pt_finding *finding)
     free(names);
 }
 
+static int compare_elements(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a = pt_finding_key_next(a);
+        b = pt_finding_key_next(b);
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* Of several variables that race at the same places the first by its name: which is met first, varies. */
+static const char *named_object(const struct pt_finding *finding)
+{
+    const char *least = finding->object ? finding->object : "";
+    if (finding->block || strncmp(least, "0x", 2) == 0)
+        return least;
+    for (const char *const *name = finding->also; name && *name; name++)
+        if (compare_elements(*name, least) < 0)
+            least = *name;
+    return least;
+}
+
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
+{
+    return pt_finding_id_on(finding, named_object(finding));
+}
+
+struct pt_finding_id pt_finding_id_on(const struct pt_finding *finding, const char *object)
 {
     struct pt_finding_id id;
     struct pt_buf buf;
@@ -114,8 +140,8 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
     if (finding->initial)
         add_variables(&buf, finding);
     if (finding->builtin) {
-        add_element(&buf, finding->object ? finding->object : "");
-        if (!finding->object || strncmp(finding->object, "0x", 2) == 0)
+        add_element(&buf, object);
+        if (!object[0] || strncmp(object, "0x", 2) == 0)
             add_functions(&buf, finding);
     } else if (finding->witness_count) {
         const struct pt_step *last = &finding->witness[finding->witness_count - 1];
@@ -146,6 +172,8 @@ static uint64_t finding_of(const struct pt_finding *finding)
         }
         return sum ? sum : 1;
     }
+    if (pt_finding_places(finding))
+        return pt_finding_places(finding);
     if (finding->side_count) {
         const struct pt_step *one = &finding->sides[0].step, *other = &finding->sides[finding->side_count - 1].step;
         return pt_finding_key_race((struct pt_finding_side){one->loc, one->object},

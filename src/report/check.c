@@ -405,6 +405,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     if (pt_check_reserve(finding))
         pt_json_string(json, "reserve", pt_check_reserve(finding));
     pt_json_string(json, "object", finding->object);
+    if (finding->also)
+        put_texts(json, "also", finding->also);
     pt_json_uint(json, "count", finding->count);
     if (pt_check_is_of(finding, "deadlock"))
         put_cycle_json(json, finding);

@@ -112,6 +112,7 @@ void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_fi
     finding->order = rd_string_or(r, object, "a finding", "order", "access");
     finding->note = rd_string_or(r, object, "a finding", "note", NULL);
     finding->object = rd_string(r, object, "a finding", "object");
+    finding->also = read_texts_if(r, object, "also");
     finding->count = rd_uint(r, object, "a finding", "count", INT64_MAX);
     read_sides(r, object, finding);
     const struct pt_json_node *block = rd_object(r, object, "a finding", "block");

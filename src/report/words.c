@@ -97,6 +97,8 @@ char *pt_words_about(const struct pt_finding *finding)
         pt_buf_printf(&buf, "%s%s", i ? ", " : "", finding->sides[i].step.object);
     if (!locks)
         pt_buf_puts(&buf, finding->object);
+    for (const char *const *name = finding->also; name && *name; name++)
+        pt_buf_printf(&buf, ", %s", *name);
     return pt_buf_take(&buf);
 }
 

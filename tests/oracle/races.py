@@ -142,11 +142,12 @@ def races(events, shb=True):
 
 
 def places(found, run):
-    """What is reported: (variable, its two places); of heap blocks the places alone."""
-    result = set()
+    """What is reported: for each pair of places the variables that race there, of the heap `heap` alone."""
+    result = {}
     for i, j in found:
         for name, *_ in run.touched[i] & run.touched[j]:
             base = name.removesuffix(" as a whole")
             heap = base in run.heap or base_of(base) in run.heap
-            result.add(("heap" if heap else name, *sorted((run.events[i][3], run.events[j][3]))))
+            pair = tuple(sorted((run.events[i][3], run.events[j][3])))
+            result.setdefault(pair, set()).add("heap" if heap else name)
     return result

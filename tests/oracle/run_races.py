@@ -172,7 +172,7 @@ def problem(events, answer, status):
     found, run = races.races(events)
     (check,) = [entry for entry in answer["properties"] if entry["name"] == "races"]
     others = [entry["verdict"] for entry in answer["properties"] if entry is not check]  # by default deadlocks, too
-    expected, got = races.places(found, run), set()
+    expected, got = races.places(found, run), {}
     if check["verdict"] != ("violated" if expected else "holds") or status != (1 if expected or "violated" in others else 0):
         return f"verdict {check['verdict']}, status {status}, expected {sorted(expected)}"
     for finding in check["findings"]:
@@ -186,12 +186,13 @@ def problem(events, answer, status):
                 return f"side {side} is not event {event}"
             if sorted(side["locks"]) != locks_at(events, side["event"]):
                 return f"locks of {side}"
-        name = finding["object"]
-        key = ("heap" if races.base_of(name) in run.heap else name, *sorted((first["loc"], second["loc"])))
-        if key in got:
-            return f"{key} twice"
-        got.add(key)
-    return None if got == expected else f"missing {sorted(expected - got)}, extra {sorted(got - expected)}"
+        pair = tuple(sorted((first["loc"], second["loc"])))
+        if pair in got:
+            return f"{pair} twice"
+        got[pair] = {"heap" if races.base_of(name) in run.heap else name for name in [finding["object"], *finding.get("also", [])]}
+    # the heap's blocks have names of this run alone, and are not listed beside others
+    return None if all(got.get(pair, set()) | {"heap"} == names | {"heap"} for pair, names in expected.items()) and got.keys() == expected.keys() \
+        else f"expected {sorted(expected.items())}, got {sorted(got.items())}"
 
 
 def check_litmus(portent, folder):

@@ -398,6 +398,74 @@ def sampled_without_races():
         same(f"sample={rate}: {done.stderr}", done.returncode, 0)
 
 
+# Several variables at the same two places: by their names, and through a pointer.
+SEVERAL = r"""#include <pthread.h>
+#include <unistd.h>
+static int alpha, zeta, one, two;
+__attribute__((noinline)) static void add(int *p)
+{
+    *p += 1; /* through */
+}
+static void *worker(void *late)
+{
+    if (late)
+        usleep(50000);
+    FIRST++; SECOND++; /* named */
+    add(&one);
+    add(&two);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, worker, NULL);
+    pthread_create(&threads[1], NULL, worker, threads);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return alpha + zeta + one + two < 0;
+}
+"""
+
+
+def races_of(answer):
+    """The findings by their lines, and the variables of each."""
+    (races,) = [entry for entry in answer["properties"] if entry["name"] == "races"]
+    lines = [tuple(sorted(int(one[side]["loc"].rpartition(":")[2]) for side in ("first", "second"))) for one in races["findings"]]
+    same("one for each pair of places", len(set(lines)), len(lines))
+    return {pair: (sorted([one["object"], *one.get("also", [])]), one["id"], one["count"]) for pair, one in zip(lines, races["findings"])}
+
+
+@SUITE.test
+def one_finding_for_a_pair_of_places():
+    """Whatever is accessed there, in the run and in its recording; and nothing of it is new in a run that meets them in another order."""
+    write("several.c", SEVERAL)
+    through, named = ((number, number) for number in (6, 12))
+    answers = []
+    for first, second in (("zeta", "alpha"), ("alpha", "zeta")):
+        same("cc", run(PORTENT, "cc", "-O1", "-pthread", f"-DFIRST={first}", f"-DSECOND={second}", "several.c", "-o", "several").returncode, 0)
+        old, result = (["--baseline", "first.json"], "now.json") if answers else ([], "first.json")
+        same("status", run(PORTENT, "run", "-q", *old, "-r", result, "--", "./several").returncode, 0 if old else 66)
+        with open(result, encoding="utf-8") as text:
+            answers.append(races_of(json.load(text)))
+        run("./several", options="record=r.rec")
+        recorded = races_of(json.loads(run(PORTENT, "check", "--races", "--order", "access", "--json", "r.rec").stdout))
+        for answer in (answers[-1], recorded):
+            same("places", sorted(answer), [through, named])
+            same("variables", answer[named][0], ["alpha", "zeta"])
+            same("seen", answer[named][2] >= 2, True)
+        same("through the pointer", recorded[through][0], ["one", "two"])
+        same("the recording has the same ids", recorded[named][1], answers[-1][named][1])
+    same("ids in both orders", answers[0][named][1], answers[1][named][1])
+    contains(run(PORTENT, "report", "first.json").stdout, "Data race on zeta, alpha (seen ")
+    for form in ("--sarif", "--markdown", "--gitlab"):
+        contains(run(PORTENT, "report", form, "first.json").stdout, "ata race on zeta, alpha")
+    contains(run(PORTENT, "report", "--html", "first.json").stdout, '"also": ["alpha"]')
+    write("known.supp", "race:^alpha$\nrace:^one$\nrace:^two$\n")
+    same("what is known of one variable hides no other", run(PORTENT, "run", "-q", "--suppressions", "known.supp", "-r", "left.json", "--", "./several").returncode, 66)
+    check = run(PORTENT, "check", "-q", "--races", "--order", "access", "--suppressions", "known.supp", "r.rec")
+    same("nor in a recording", check.returncode, 1)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])

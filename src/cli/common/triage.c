@@ -39,6 +39,12 @@ enum pt_status pt_triage_suppressions(struct pt_triage *triage, const char *path
     return status;
 }
 
+static void add_known(struct pt_triage *triage, const struct pt_finding *finding, struct pt_finding_id id)
+{
+    struct pt_baseline_entry entry = {.property = pt_xstrdup(finding->property), .id = id};
+    PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
+}
+
 static enum pt_status load_baseline(struct pt_triage *triage, const char *path, struct pt_err *err)
 {
     struct pt_loaded *loaded;
@@ -49,9 +55,11 @@ static enum pt_status load_baseline(struct pt_triage *triage, const char *path, 
         const struct pt_finding *finding = loaded->result.findings[i];
         if (finding->verdict != PT_VERDICT_VIOLATED)
             continue;
-        struct pt_baseline_entry entry = {.property = pt_xstrdup(finding->property)};
-        entry.id = pt_finding_id(finding);
-        PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
+        add_known(triage, finding, pt_finding_id(finding));
+        if (finding->also) /* any of them may come first in another run, or alone */
+            add_known(triage, finding, pt_finding_id_on(finding, finding->object));
+        for (const char *const *name = finding->also; name && *name; name++)
+            add_known(triage, finding, pt_finding_id_on(finding, *name));
     }
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         if (!pt_block_violated(&loaded->blocks[i]))

@@ -42,7 +42,7 @@ function ownCheck(property) {
 // What a built-in check found is known by what it is about.
 function titleOf(property) {
   if (!property.sides || !(property.kind in TITLES)) return property.name;
-  return property.kind === "deadlock" ? [...new Set(property.sides.map((side) => side.object))].join(", ") : property.object;
+  return property.kind === "deadlock" ? [...new Set(property.sides.map((side) => side.object))].join(", ") : [property.object, ...(property.also || [])].join(", ");
 }
 
 function findingHead(property, model) {
