@@ -406,6 +406,20 @@ static enum pt_status refuse_idle(const struct pt_run *run, struct pt_err *err)
     return PT_OK;
 }
 
+/* A result was asked for, and nothing that it could be about: who only records may take it for an answer. */
+static void warn_of_nothing(const struct pt_run *run)
+{
+    struct pt_err warning;
+    const struct pt_session *session = &run->session;
+    if (!run->result_path || !run->trace_path || session->analyse.input_count || session->checks || session->wider ||
+        session->output_options.quiet)
+        return;
+    (void)pt_err_set(&warning, PT_EUSAGE, "with -o alone nothing is looked for, so the result will say nothing");
+    pt_err_hint(&warning, "--races and --deadlocks look while it records, 'portent check %s' looks afterwards",
+                run->trace_path);
+    pt_diag_warning(&warning);
+}
+
 static enum pt_status prepare(struct pt_run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
@@ -413,6 +427,8 @@ static enum pt_status prepare(struct pt_run *run, const struct pt_parsed *parsed
         status = refuse_idle(run, err);
     if (status == PT_OK && is_nothing_asked(run))
         run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
+    if (status == PT_OK)
+        warn_of_nothing(run);
     if (status == PT_OK && run->session.analyse.engine.orders >= PT_ORDERS_SLICES_0 && run->session.checks)
         return pt_err_set(
             err, PT_EUSAGE,

@@ -254,6 +254,17 @@ def record_all():
 
 
 @test
+def a_result_of_nothing():
+    """Who only records gets no answer, and is told so."""
+    build("everything")
+    for options, warned in (((), True), (("-q",), False), (("--races",), False)):
+        done = run(PORTENT, "run", *options, "--record-all", "-o", "t.ptb", "-r", "t.json", "--", "./everything", "5")
+        same(f"{options}: {done.stderr}", "nothing is looked for, so the result will say nothing" in done.stderr, warned)
+        same(f"{options}: hint", "'portent check t.ptb' looks afterwards" in done.stderr, warned)
+    same("without -r", "nothing is looked for" in run(PORTENT, "run", "--record-all", "-o", "t.ptb", "--", "./everything", "5").stderr, False)
+
+
+@test
 def record_all_load():
     """The same under load, in binary form, and without any property."""
     build("everything")
