@@ -288,12 +288,26 @@ static const char *list_wanted(struct pt_finding *finding)
     return kept;
 }
 
+/* Whether debug information knows all that a deadlock's threads wait for. Then a recording calls it the same; else the
+ * source's names are what stays the same from run to run. */
+static bool are_known(const struct pt_founds *f, const struct pt_finding *finding)
+{
+    bool known = f->names.object != NULL;
+    for (uint32_t i = 0; i < finding->side_count && known; i++) {
+        uint64_t address = finding->sides[i].address;
+        const char *name = address ? f->names.object(f->names.context, address, PT_SPACE_LOCK) : NULL;
+        known = name && !is_address(name);
+    }
+    return known;
+}
+
 /* What it is about as a whole: the report's object, else what its sides call it. */
 static const char *object_of(const struct pt_founds *f, struct pt_finding *finding, const struct pt_found_head *head)
 {
     const char *name = "";
     if (head->check == PT_FOUND_DEADLOCK)
-        return head->object[0] ? copy_clean(finding, PT_SPACE_LOCK, head->object) : list_wanted(finding);
+        return head->object[0] && !are_known(f, finding) ? copy_clean(finding, PT_SPACE_LOCK, head->object)
+                                                         : list_wanted(finding);
     if (head->address)
         name = name_at(f, finding, head->address, PT_SPACE_VAR, head->object);
     else if (head->object[0])

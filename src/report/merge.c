@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "report/result.h"
 
-static struct pt_finding *find(const struct pt_result *result, const struct pt_finding *finding)
+static struct pt_finding **find(const struct pt_result *result, const struct pt_finding *finding)
 {
     struct pt_finding_id id = pt_finding_id(finding);
     for (uint32_t i = 0; i < result->count; i++) {
@@ -18,7 +18,7 @@ static struct pt_finding *find(const struct pt_result *result, const struct pt_f
             continue;
         if (finding->verdict != PT_VERDICT_VIOLATED ||
             (strcmp(id.text, pt_finding_id(candidate).text) == 0 && pt_finding_is_same(finding, candidate)))
-            return candidate;
+            return &result->findings[i];
     }
     return NULL;
 }
@@ -133,6 +133,29 @@ static const struct pt_origin *join_origins(struct pt_arena *arena, const struct
     return copy;
 }
 
+/* Of what a check found: what happened says more than what can happen, and that with a run that leads there more than
+ * without one. */
+static int evidence(const struct pt_finding *finding)
+{
+    if (!finding->side_count)
+        return 0;
+    return finding->how == PT_HOW_OBSERVED ? 2 : finding->witness_count > 0;
+}
+
+/* The same violation once more: the one that says more stays. */
+static void merge_finding(struct pt_arena *arena, struct pt_finding **slot, struct pt_finding *finding)
+{
+    struct pt_finding *same = *slot;
+    bool better = evidence(finding) > evidence(same);
+    struct pt_finding *kept = better ? finding : same;
+    kept->times = (same->times ? same->times : 1) + (finding->times ? finding->times : 1);
+    kept->suppressed = same->suppressed && finding->suppressed ? kept->suppressed : NULL; /* it counts if anywhere */
+    kept->known = same->known && finding->known;
+    kept->origins = join_origins(arena, same->origins, finding->origins);
+    *slot = kept;
+    pt_finding_free(better ? same : finding);
+}
+
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
 {
     struct pt_result *a = &into->result, *b = &from->result;
@@ -140,16 +163,11 @@ void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
     set_origins(from);
     a->findings = pt_xrealloc(a->findings, ((size_t)a->count + b->count + 1) * sizeof *a->findings);
     for (uint32_t i = 0; i < b->count; i++) {
-        struct pt_finding *finding = b->findings[i], *same = find(a, finding);
-        if (same) {
-            same->times = (same->times ? same->times : 1) + (finding->times ? finding->times : 1);
-            same->suppressed = finding->suppressed ? same->suppressed : NULL; /* it counts if it does anywhere */
-            same->known &= finding->known;
-            same->origins = join_origins(&into->arena, same->origins, finding->origins);
-            pt_finding_free(finding);
-        } else {
+        struct pt_finding *finding = b->findings[i], **slot = find(a, finding);
+        if (slot)
+            merge_finding(&into->arena, slot, finding);
+        else
             a->findings[a->count++] = finding;
-        }
     }
     b->count = 0;
     drop_others(a);

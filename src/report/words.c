@@ -83,9 +83,8 @@ static void put_values(struct pt_buf *buf, const struct pt_binding *bindings, ui
         pt_buf_printf(buf, ", and %" PRIu32 " more", count - MAX_VALUES);
 }
 
-/* The locks of a deadlock are known by what they are (accounts[1].lock), its id by how the source calls them
- * (to->lock).
- */
+/* The locks of a deadlock are known by what they are (accounts[1].lock), also where its id is made of how the source
+ * calls them (to->lock), because one of them has no name of its own. */
 char *pt_words_about(const struct pt_finding *finding)
 {
     struct pt_buf buf;

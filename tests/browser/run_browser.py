@@ -226,6 +226,45 @@ def predicted_deadlock(portent, folder, browser):
         check_page(browser, page, width)
 
 
+def schedules(portent, folder, browser):
+    """What explore found is listed by what it shows, and its page is whole in every window."""
+    folder = pathlib.Path(folder)
+    (folder / "a.c").write_text("""#include <pthread.h>
+static pthread_mutex_t a_lock = PTHREAD_MUTEX_INITIALIZER, b_lock = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+static void both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+    count++;
+    pthread_mutex_lock(first);
+    pthread_mutex_lock(second);
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+static void *one(void *p) { both(&a_lock, &b_lock); return p; }
+static void *two(void *p) { both(&b_lock, &a_lock); return p; }
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(b, 0);
+    return pthread_join(a, 0);
+}
+""")
+    subprocess.run([portent, "cc", "-O0", "a.c", "-o", "a"], cwd=folder, check=True)
+    subprocess.run([portent, "explore", "--keep-going", "-n", "200", "-r", "r.json", "--", "./a"], cwd=folder, check=False, capture_output=True)
+    subprocess.run([portent, "report", "--html", "r.json", "-o", "r.html"], cwd=folder, check=True)
+    for width, dark in WINDOWS:
+        browser.size(width, 900, dark)
+        browser.open(folder / "r.html")
+        rows = browser.value("[...document.querySelectorAll('.list button')].map(e => [e.querySelector('.name').textContent, e.querySelector('.what').textContent])")
+        assert any(name == "Data race on count" and what.startswith("under the ordinary schedule, ") for name, what in rows), rows
+        assert any(name.startswith("Deadlock of ") and "another schedule, " in what for name, what in rows), rows
+        browser.value("[...document.querySelectorAll('.list button')].find(b => b.textContent.includes('Deadlock of')).click()")
+        assert texts(browser, "h1") == ["Deadlock"], texts(browser, "h1")
+        check_page(browser, "schedule", width, may_be_cut=".names, .sky")
+
+
 def put_together(portent, folder, browser):
     """Several results on one page: each finding says of which program it is, is confirmed with that program, and a long list leaves its finding in sight."""
     folder = pathlib.Path(folder)
@@ -277,7 +316,7 @@ int main(void)
         assert browser.complaints() == []
 
 
-TESTS = [predicted_deadlock, put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
+TESTS = [predicted_deadlock, schedules, put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
 
 
 def main():

@@ -187,6 +187,46 @@ def numbers_of_processes_that_grow_by_a_digit_or_begin_anew():
     true(f"recordings in the order of their processes: {recorded}", recorded[2] < recorded[0] < 100 < recorded[1])
 
 
+TRANSFERS = """
+#include <pthread.h>
+#include <unistd.h>
+struct account { pthread_mutex_t lock; long balance; } accounts[2] = {{PTHREAD_MUTEX_INITIALIZER, 100}, {PTHREAD_MUTEX_INITIALIZER, 50}};
+static void transfer(struct account *from, struct account *to)
+{
+    pthread_mutex_lock(&from->lock);
+    pthread_mutex_lock(&to->lock);
+    from->balance--, to->balance++;
+    pthread_mutex_unlock(&to->lock);
+    pthread_mutex_unlock(&from->lock);
+}
+static void *one(void *p) { transfer(&accounts[0], &accounts[1]); return p; }
+static void *two(void *p) { usleep(50000); transfer(&accounts[1], &accounts[0]); return p; }
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    return pthread_join(b, 0);
+}
+"""
+
+
+@suite.test
+def a_deadlock_of_the_run_and_of_its_recording():
+    """It is one, and what the recording knows of it stands: that another run gets there."""
+    compile_all(transfers=TRANSFERS)
+    ci("--budget", "20s", "--no-explore", "--", "./transfers", status=66)
+    own, recorded = ([finding for check in json.loads(pathlib.Path(f"portent-ci/{name}.json").read_text(encoding="utf-8"))["properties"]
+                      for finding in check["findings"]] for name in ("run", "predict-1"))
+    same("ids", [finding["id"] for finding in own], [finding["id"] for finding in recorded])
+    same("locks", [finding["object"] for finding in own + recorded], 2 * ["accounts[0].lock, accounts[1].lock"])
+    true("the program itself knows of locks alone", "reserve" in own[0] and "reserve" not in recorded[0] and recorded[0]["witness"])
+    (both,) = violated("deadlocks")
+    contains(both["description"], "Potential deadlock on accounts[0].lock, accounts[1].lock", "Found in 2 results.")
+    true("no doubt is left", "may rule it out" not in both["description"])
+
+
 @suite.test
 def nothing_found():
     compile_all(clean=CLEAN)

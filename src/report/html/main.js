@@ -36,11 +36,15 @@ function blockEntry(block) {
 
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
+  if (isSchedule(property)) return `under ${property.found_by === "first" ? "the ordinary" : "another"} schedule, ${property.switches} ${property.switches === 1 ? "switch" : "switches"}`;
   if (property.what) return property.what;
   if (property.sides && property.kind in TITLES) return `${foundTitle(property)}: ${property.sides.map((side) => side.loc).join(", ")}`;
   const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
 }
+
+// What explore found: a schedule, which is known by what it shows.
+const isSchedule = (property) => property.kind === "schedule" && Boolean(property.stretches);
 
 // Each violation that a built-in check found is an entry of its own, with its sides in a list.
 function violations(property) {
@@ -58,11 +62,11 @@ function propertyEntry(property) {
   const [origin] = property.origins || [];
   const file = origin && origin.file || data.name, program = origin ? origin.program : data.result.program;
   return {
-    name: property.verdict === "violated" ? titleOf(property) : property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
+    name: property.verdict !== "violated" ? property.name : isSchedule(property) ? capital(property.what) : titleOf(property), verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
     where: originWords(property).join(", "),
     what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? roomWords(property) : property.message || "",
     muted: property.suppressed || property.known,
-    open: property.verdict !== "violated" ? null : property.kind === "schedule" && property.stretches ? () => scheduleFinding(property, data.sources, program) : () => propertyFinding(property, data.sources, file, program),
+    open: property.verdict !== "violated" ? null : isSchedule(property) ? () => scheduleFinding(property, data.sources, program) : () => propertyFinding(property, data.sources, file, program),
   };
 }
 
