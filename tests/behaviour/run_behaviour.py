@@ -256,13 +256,19 @@ def all_programs(wanted):
     return [program for program in map(Program, paths) if not wanted or program.name in wanted]
 
 
-def one(portent, program, level, folder, said):
+def clang_of(portent):
+    """The compiler under `portent cc`: what its sanitizers print depends on its version."""
+    told = subprocess.run([portent, "cc", "--version"], capture_output=True, text=True, check=True).stdout
+    return os.environ.get("PORTENT_CLANG") or os.path.join(re.search(r"InstalledDir: (.*)", told)[1], "clang")
+
+
+def one(portent, clang, program, level, folder, said):
     """Builds and compares one program at one level. Returns what went wrong, or None, and the times."""
     folder = os.path.join(folder, f"{program.name}{level}")
     os.mkdir(folder)
-    plain = "clang++" if program.language == "c++" else "clang"
+    plain = [clang, "--driver-mode=g++"] if program.language == "c++" else [clang]
     try:
-        build([plain], program, level, os.path.join(folder, "plain"), said)
+        build(plain, program, level, os.path.join(folder, "plain"), said)
         build([portent, program.language], program, level, os.path.join(folder, "observed"), said)
         times = compare(portent, program, level, folder)
     except Exception as failure:  # whatever it is, the other programs still run
@@ -284,9 +290,10 @@ def main():
         folder = options.keep or temporary
         os.makedirs(folder, exist_ok=True)
         said = os.path.join(folder, "said.o")
-        compile_one(["clang", "-O2", "-fPIC", "-c", os.path.join(HERE, "said.c"), "-o", said])
+        clang = clang_of(portent)
+        compile_one([clang, "-O2", "-fPIC", "-c", os.path.join(HERE, "said.c"), "-o", said])
         jobs = [(program, level) for program in all_programs(options.names) for level in program.levels()]
-        for (program, level), (wrong, times) in zip(jobs, pool.map(lambda job: one(portent, *job, folder, said), jobs)):
+        for (program, level), (wrong, times) in zip(jobs, pool.map(lambda job: one(portent, clang, *job, folder, said), jobs)):
             passed, failed = passed + (wrong is None), failed + (wrong is not None)
             if wrong is not None:
                 print(f"FAILED {program.name} {level}: {wrong}", flush=True)

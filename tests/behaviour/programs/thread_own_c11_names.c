@@ -27,7 +27,7 @@ int mtx_unlock(mtx_t *mutex)
 
 int thrd_create(pthread_t *thread, int (*function)(void *), void *given)
 {
-    return pthread_create(thread, NULL, (void *(*)(void *))function, given);
+    return pthread_create(thread, NULL, (void *(*)(void *))(void (*)(void))function, given);
 }
 
 static int worker(void *given)

@@ -42,7 +42,7 @@ int main(void)
             pthread_t own;
             pthread_mutex_lock(&lock);
             pthread_mutex_unlock(&lock);
-            NEED(pthread_create(&own, NULL, (void *(*)(void *))pthread_self, NULL) == 0);
+            NEED(pthread_create(&own, NULL, (void *(*)(void *))(void (*)(void))pthread_self, NULL) == 0);
             pthread_join(own, NULL);
             _exit(i);
         }
