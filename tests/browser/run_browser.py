@@ -226,6 +226,23 @@ def predicted_deadlock(portent, folder, browser):
         check_page(browser, page, width)
 
 
+def several_variables(portent, folder, browser):
+    """A race of several variables at the same places has all of them in its title, and a line for each to suppress it."""
+    result, page, trace = (pathlib.Path(folder) / name for name in ("r.json", "r.html", "t.trace"))
+    trace.write_text("".join(f"{thread}|w({name})|a.c:1\n" for thread in ("T1", "T2") for name in ("left", "right")))
+    result.write_text(subprocess.run([portent, "check", "--races", "--json", trace], capture_output=True, text=True, check=False).stdout)
+    subprocess.run([portent, "report", "--html", result, "-o", page], check=True)
+    for width, dark in WINDOWS:
+        browser.size(width, 900, dark)
+        browser.open(page)
+        assert texts(browser, "h1") == ["left, right"], texts(browser, "h1")
+        assert "race:^left$\nrace:^right$" in texts(browser, ".act code"), texts(browser, ".act code")
+        check_page(browser, page, width)
+    write = pathlib.Path(folder) / "known.supp"
+    write.write_text(next(text for text in texts(browser, ".act code") if text.startswith("race:")) + "\n")
+    assert subprocess.run([portent, "check", "-q", "--races", "--suppressions", write, trace], check=False).returncode == 0
+
+
 def schedules(portent, folder, browser):
     """What explore found is listed by what it shows, and its page is whole in every window."""
     folder = pathlib.Path(folder)
@@ -316,7 +333,7 @@ int main(void)
         assert browser.complaints() == []
 
 
-TESTS = [predicted_deadlock, schedules, put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
+TESTS = [predicted_deadlock, several_variables, schedules, put_together, opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *PICTURE_TESTS, *WATCH_TESTS, *SITE_TESTS]
 
 
 def main():

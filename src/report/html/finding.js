@@ -188,7 +188,7 @@ function sidesCard(property, sources) {
 function sidesSuppression(property) {
   const [side] = property.sides, call = side.stack[0], space = call ? call.lastIndexOf(" ") : -1;
   if (property.kind === "deadlock") return `mutex:^${side.object}$`;
-  if (!property.object.startsWith("0x") && !property.block) return `${property.kind}:^${property.object}$`;
+  if (!property.object.startsWith("0x") && !property.block) return [property.object, ...(property.also || [])].map((name) => `${property.kind}:^${name}$`).join("\n");
   return `${property.kind}:${space > 0 ? `^${call.slice(0, space)}$` : side.loc}`;
 }
 
