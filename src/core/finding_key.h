@@ -2,10 +2,10 @@
  * When two violations of a decentralised property are the same finding. A property with race_free or atomic_block
  * stands for many: each race, and each block that is disturbed, is reported once, and people decide about each by
  * itself. A race is met by its two sides, whichever came second: the place in the source and what was accessed there,
- * elements of an array being one and memory without a name too; and told by its two places (finding/join.c). A disturbed
- * block by its name and those of the two
- * threads, `worker#2` counting as `worker`. All else that makes a property false is one finding. What people have
- * suppressed is kept apart: a race that they know of in one thread does not hide the same one in another.
+ * elements of an array being one and memory without a name too; and told by its two places (finding/join.c). A
+ * disturbed block by its name and those of the two threads, `worker#2` counting as `worker`. All else that makes a
+ * property false is one finding. What people have suppressed is kept apart: a race that they know of in one thread does
+ * not hide the same one in another.
  */
 #ifndef PT_CORE_FINDING_KEY_H
 #define PT_CORE_FINDING_KEY_H
