@@ -275,7 +275,6 @@ static void note_range(uintptr_t low, uintptr_t high)
         data.ranges[count].high = high;
         atomic_store_explicit(&data.count, count + 1, memory_order_release);
     }
-    pt_stamp_name(low, high);
 }
 
 void pt_record_define_initial(uintptr_t granule, bool known)
@@ -307,6 +306,8 @@ static void define_module(void *context, const char *file, uint64_t base, uint64
     pt_record_define(&record->head);
     note_range(low, high);
     pt_spin_unlock(&lock);
+    if (low < high)
+        pt_stamp_name(low, high); /* waits for threads that may wait for the lock */
 }
 
 void pt_record_define_modules(void)

@@ -55,6 +55,7 @@ static __attribute__((noinline)) bool take_room(struct pt_thread *thread)
         pt_runtime_stop("more threads than recordings have numbers for");
         return false;
     }
+    pt_own_begin(thread);
     return pt_record_next_buffer(self);
 }
 
@@ -159,14 +160,11 @@ INLINE unsigned put_address(struct pt_rec_shape *shape, uint64_t before, uint64_
     return 0;
 }
 
-/* The reader has both the shape's and the granule's value, in the same order: this is under the granule's lock. `kept`:
- * where the latter is; NULL: nowhere. */
-INLINE unsigned put_value(struct pt_rec_shape *shape, uint64_t what, uint64_t address, uint64_t value, uint64_t *kept,
-                          uint8_t **to)
+/* A value that is not the shape's. The reader has both the shape's and the granule's, in the same order: the thread is
+ * alone with the granule. `kept`: where the latter is; NULL: nowhere. */
+INLINE unsigned put_value(struct pt_rec_shape *shape, uint64_t value, uint64_t *kept, uint8_t **to)
 {
-    if (value == shape->value)
-        return PT_REC_VALUE;
-    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && kept && pt_record_remembers) {
+    if (kept && pt_record_remembers) {
         if (*kept == value)
             return PT_REC_MEMORY;
         *kept = value;
@@ -221,7 +219,8 @@ INLINE void put_end(struct pt_record_self *self, struct pt_record_buffer *buffer
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
 
-static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
+/* `kept`: as in put_value. */
+static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp, uint64_t *kept)
 {
     enum pt_event_kind kind = kind_of(event->what);
     uint32_t size = size_of(event->what);
@@ -233,9 +232,10 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     unsigned bits = choose_shape(self, event, &shape, &to);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, event->address, &to);
-    if (pt_rec_has_value(kind, size))
-        bits |= put_value(&shape->known, event->what, event->address, event->value,
-                          size == 8 ? pt_stamp_value(event->address) : NULL, &to);
+    if (pt_rec_has_value(kind, size) && event->value == shape->known.value)
+        bits |= PT_REC_VALUE;
+    else if (pt_rec_has_value(kind, size))
+        bits |= put_value(&shape->known, event->value, kept, &to);
     bits |= put_stack(buffer, &shape->known, stack, &to);
     put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, pt_rec_raw_bytes(kind, size));
 }
@@ -267,6 +267,32 @@ static void note_new(uintptr_t address, size_t size, bool known)
             pt_record_define_initial(at, known);
 }
 
+/* Where the value of the granule is remembered, if this thread is alone with it: its lock is taken, or its page is the
+ * thread's own. Where others may read it at the same time, what each gives in full stands in the recording in an order
+ * that nobody knows here: then the value is not known any more, and the next one to be alone gives it in full. */
+INLINE uint64_t *kept_of(const struct pt_record_self *self, struct pt_stamp_leaf *leaf, uint64_t what,
+                         uintptr_t address, uint64_t value)
+{
+    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+    uint64_t *kept = &leaf->values[in >> 3];
+    if (!pt_rec_is_kept(kind_of(what), address, size_of(what), value))
+        return NULL;
+    /* acquire: partner of the release when the page has changed hands */
+    uint32_t of =
+        atomic_load_explicit(&leaf->pages[in >> PT_STAMP_PAGE_BITS].state, memory_order_acquire) >> PT_OWNED_STATE_AT;
+    if (__builtin_expect(of == PT_OWNED_BY + self->thread || of == PT_OWNED_SHARED, 1))
+        return kept;
+    if (__atomic_load_n(kept, __ATOMIC_RELAXED))
+        __atomic_store_n(kept, 0, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static uint64_t *find_kept(const struct pt_record_self *self, const struct event *event)
+{
+    struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(event->address);
+    return leaf ? kept_of(self, leaf, event->what, event->address, event->value) : NULL;
+}
+
 /* Of any size. */
 static void put_access(struct pt_thread *thread, const struct event *event)
 {
@@ -279,7 +305,8 @@ static void put_access(struct pt_thread *thread, const struct event *event)
     if (named)
         note_new(event->address, size, reads);
     begin(self);
-    put(self, event, stack, pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named));
+    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named);
+    put(self, event, stack, stamp, find_kept(self, event));
     end(self);
 }
 
@@ -346,7 +373,10 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
                          : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    bits |= put_value(&shape->known, what, address, value, &leaf->values[in >> 3], &to);
+    if (value == shape->known.value)
+        bits |= PT_REC_VALUE;
+    else
+        bits |= put_value(&shape->known, value, kept_of(self, leaf, what, address, value), &to);
     if (__builtin_expect(shape->known.stack != self->stack, 0)) {
         shape->known.stack = self->stack;
         bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
@@ -356,6 +386,63 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
     return;
 unusual:
     put_small(pt_thread_of(shadow), what, site, address, value);
+}
+
+/* The event as a whole, whatever may be new about it; the page stays as it is meanwhile. */
+static __attribute__((noinline)) void put_owned(struct pt_thread *thread, const struct event *event,
+                                                const struct pt_owned_page *page, const struct pt_owned_page *last)
+{
+    struct pt_record_self *self = thread->record;
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    begin(self);
+    uint64_t stamp = pt_stamp_highest(pt_stamp_touch_owned(page, self->stamp), pt_stamp_floor(last));
+    put(self, event, stack, stamp, find_kept(self, event));
+    end(self);
+}
+
+void pt_record_owned_piece(struct pt_shadow_self *shadow, enum pt_event_kind kind, const struct pt_site *site,
+                           uintptr_t address, size_t size)
+{
+    struct event event = {
+        .what = pt_shadow_what(kind, 0, size), .site = site, .address = address, .raw = (const void *)address};
+    if (size <= sizeof event.value)
+        memcpy(&event.value, (const void *)address, size);
+    put_owned(pt_thread_of(shadow), &event, pt_owned_page_at(address), pt_owned_page_at(address + size - 1));
+}
+
+/* As pt_record_small; no granule has a word here, and none has a name. */
+void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value, const struct pt_owned_page *page)
+{
+    struct pt_record_self *self = pt_thread_of(shadow)->record;
+    struct pt_record_buffer *buffer = self->buffer;
+    unsigned bits;
+    if (__builtin_expect(!self->last || !has_room(buffer) || !pt_record_stack_is_same(self), 0))
+        goto unusual;
+    uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
+    struct pt_record_shape *shape = expect_shape(self, what, site, &bits, &to);
+    if (__builtin_expect(!shape, 0))
+        goto unusual;
+    begin(self);
+    uint64_t stamp = pt_stamp_touch_owned(page, self->stamp);
+    follow_shape(self, shape);
+    bits |= put_address(&shape->known, buffer->address, address, &to);
+    if (value == shape->known.value)
+        bits |= PT_REC_VALUE;
+    else
+        bits |= put_value(&shape->known, value, kept_of(self, pt_stamp_leaf_at(address), what, address, value), &to);
+    if (__builtin_expect(shape->known.stack != self->stack, 0)) {
+        shape->known.stack = self->stack;
+        bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
+    }
+    put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
+    end(self);
+    return;
+unusual:
+    put_owned(pt_thread_of(shadow), &(struct event){.what = what, .site = site, .address = address, .value = value},
+              page, page);
 }
 
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
@@ -396,7 +483,7 @@ void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const str
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new));
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new), NULL);
     end(self);
 }
 
@@ -409,7 +496,7 @@ static void put_other(struct pt_thread *thread, const struct event *event, uint6
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
     uint64_t stamp = pt_stamp_touch(self->thread, self->stamp > after ? self->stamp : after, 0, 0, true);
-    put(self, event, stack, stamp);
+    put(self, event, stack, stamp, NULL);
     end(self);
 }
 
@@ -444,8 +531,9 @@ static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const 
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
+    pt_own_extent(&thread->shadow, from, to);
     begin(self);
-    put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to));
+    put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to), NULL);
     end(self);
 }
 
@@ -475,5 +563,6 @@ void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const stru
 
 void pt_record_ended(struct pt_thread *self)
 {
+    pt_own_end(self->record);
     pt_record_give_buffer(self->record);
 }
