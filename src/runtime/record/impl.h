@@ -34,6 +34,7 @@ struct pt_record_buffer {
     uint64_t until;                   /* no stamp in it is higher; set when it is full, or copied */
     uint32_t shape_count, last_stack; /* stack of the latest event */
     uint64_t address;                 /* its address */
+    uint32_t raw_at, raw;             /* bytes of memory of the latest event that has such; 0: there are none */
     uint16_t slots[PT_RECORD_SLOTS];  /* numbers of shapes plus 1, by a hash */
     struct pt_record_shape shapes[PT_REC_SHAPES];
 };

@@ -160,18 +160,36 @@ INLINE unsigned put_address(struct pt_rec_shape *shape, uint64_t before, uint64_
     return 0;
 }
 
-/* A value that is not the shape's. The reader has both the shape's and the granule's, in the same order: the thread is
- * alone with the granule. `kept`: where the latter is; NULL: nowhere. */
-INLINE unsigned put_value(struct pt_rec_shape *shape, uint64_t value, uint64_t *kept, uint8_t **to)
+/* Whether nobody else is at the granule: its lock is taken, or its page is the thread's own. */
+INLINE bool is_alone(const struct pt_record_self *self, const struct pt_stamp_leaf *leaf, uintptr_t in)
 {
-    if (kept && pt_record_remembers) {
-        if (*kept == value)
+    /* acquire: partner of the release when the page has changed hands */
+    uint32_t of =
+        atomic_load_explicit(&leaf->pages[in >> PT_STAMP_PAGE_BITS].state, memory_order_acquire) >> PT_OWNED_STATE_AT;
+    return of == PT_OWNED_BY + self->thread || of == PT_OWNED_SHARED;
+}
+
+/* The reader has both the shape's and the granule's value, in the same order, if only those who are alone with the
+ * granule change the latter. Who reads it beside others does not: where their events stand nobody knows here, but what
+ * the granule had when the page came to be read stands before all of them. `leaf`: NULL: nothing is remembered. */
+INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape *shape, struct pt_stamp_leaf *leaf,
+                          uint64_t what, uint64_t address, uint64_t value, uint8_t **to)
+{
+    unsigned bits = 0;
+    if (value == shape->value)
+        return PT_REC_VALUE;
+    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && leaf && pt_record_remembers) {
+        uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+        if (atomic_load_explicit(&leaf->values[in >> 3], memory_order_relaxed) == value)
             return PT_REC_MEMORY;
-        *kept = value;
+        if (__builtin_expect(is_alone(self, leaf, in), 1))
+            atomic_store_explicit(&leaf->values[in >> 3], value, memory_order_relaxed);
+        else
+            bits = PT_REC_VALUE | PT_REC_MEMORY;
     }
     *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
     shape->value = value;
-    return 0;
+    return bits;
 }
 
 INLINE unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
@@ -219,8 +237,13 @@ INLINE void put_end(struct pt_record_self *self, struct pt_record_buffer *buffer
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
 
-/* `kept`: as in put_value. */
-static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp, uint64_t *kept)
+/* Whether these are the bytes that the piece has of the latest event with such: what was read is written by a copy. */
+static bool repeats(const struct pt_record_buffer *buffer, const void *bytes, uint32_t raw)
+{
+    return raw == buffer->raw && memcmp(buffer->bytes + buffer->raw_at, bytes, raw) == 0;
+}
+
+static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
 {
     enum pt_event_kind kind = kind_of(event->what);
     uint32_t size = size_of(event->what);
@@ -232,12 +255,20 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     unsigned bits = choose_shape(self, event, &shape, &to);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, event->address, &to);
-    if (pt_rec_has_value(kind, size) && event->value == shape->known.value)
-        bits |= PT_REC_VALUE;
-    else if (pt_rec_has_value(kind, size))
-        bits |= put_value(&shape->known, event->value, kept, &to);
+    if (pt_rec_has_value(kind, size))
+        bits |= put_value(self, &shape->known, size == 8 ? pt_stamp_leaf_at(event->address) : NULL, event->what,
+                          event->address, event->value, &to);
     bits |= put_stack(buffer, &shape->known, stack, &to);
-    put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, pt_rec_raw_bytes(kind, size));
+    uint32_t raw = pt_rec_raw_bytes(kind, size);
+    if (raw && repeats(buffer, event->raw, raw)) {
+        bits |= PT_REC_VALUE;
+        raw = 0;
+    }
+    put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, raw);
+    if (raw) {
+        buffer->raw_at = atomic_load_explicit(&buffer->live.used, memory_order_relaxed) - raw;
+        buffer->raw = raw;
+    }
 }
 
 /* The order and such of what is under way, as core/channel.h has it in marks. */
@@ -267,32 +298,6 @@ static void note_new(uintptr_t address, size_t size, bool known)
             pt_record_define_initial(at, known);
 }
 
-/* Where the value of the granule is remembered, if this thread is alone with it: its lock is taken, or its page is the
- * thread's own. Where others may read it at the same time, what each gives in full stands in the recording in an order
- * that nobody knows here: then the value is not known any more, and the next one to be alone gives it in full. */
-INLINE uint64_t *kept_of(const struct pt_record_self *self, struct pt_stamp_leaf *leaf, uint64_t what,
-                         uintptr_t address, uint64_t value)
-{
-    uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
-    uint64_t *kept = &leaf->values[in >> 3];
-    if (!pt_rec_is_kept(kind_of(what), address, size_of(what), value))
-        return NULL;
-    /* acquire: partner of the release when the page has changed hands */
-    uint32_t of =
-        atomic_load_explicit(&leaf->pages[in >> PT_STAMP_PAGE_BITS].state, memory_order_acquire) >> PT_OWNED_STATE_AT;
-    if (__builtin_expect(of == PT_OWNED_BY + self->thread || of == PT_OWNED_SHARED, 1))
-        return kept;
-    if (__atomic_load_n(kept, __ATOMIC_RELAXED))
-        __atomic_store_n(kept, 0, __ATOMIC_RELAXED);
-    return NULL;
-}
-
-static uint64_t *find_kept(const struct pt_record_self *self, const struct event *event)
-{
-    struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(event->address);
-    return leaf ? kept_of(self, leaf, event->what, event->address, event->value) : NULL;
-}
-
 /* Of any size. */
 static void put_access(struct pt_thread *thread, const struct event *event)
 {
@@ -306,7 +311,7 @@ static void put_access(struct pt_thread *thread, const struct event *event)
         note_new(event->address, size, reads);
     begin(self);
     uint64_t stamp = pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named);
-    put(self, event, stack, stamp, find_kept(self, event));
+    put(self, event, stack, stamp);
     end(self);
 }
 
@@ -373,10 +378,7 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
                          : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    if (value == shape->known.value)
-        bits |= PT_REC_VALUE;
-    else
-        bits |= put_value(&shape->known, value, kept_of(self, leaf, what, address, value), &to);
+    bits |= put_value(self, &shape->known, leaf, what, address, value, &to);
     if (__builtin_expect(shape->known.stack != self->stack, 0)) {
         shape->known.stack = self->stack;
         bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
@@ -388,7 +390,8 @@ unusual:
     put_small(pt_thread_of(shadow), what, site, address, value);
 }
 
-/* The event as a whole, whatever may be new about it; the page stays as it is meanwhile. */
+/* The event as a whole, whatever may be new about it. That one is under way says `owning`; the page stays as it is
+ * meanwhile. */
 static __attribute__((noinline)) void put_owned(struct pt_thread *thread, const struct event *event,
                                                 const struct pt_owned_page *page, const struct pt_owned_page *last)
 {
@@ -396,10 +399,8 @@ static __attribute__((noinline)) void put_owned(struct pt_thread *thread, const 
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
-    begin(self);
     uint64_t stamp = pt_stamp_highest(pt_stamp_touch_owned(page, self->stamp), pt_stamp_floor(last));
-    put(self, event, stack, stamp, find_kept(self, event));
-    end(self);
+    put(self, event, stack, stamp);
 }
 
 void pt_record_owned_piece(struct pt_shadow_self *shadow, enum pt_event_kind kind, const struct pt_site *site,
@@ -425,20 +426,15 @@ void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct 
     struct pt_record_shape *shape = expect_shape(self, what, site, &bits, &to);
     if (__builtin_expect(!shape, 0))
         goto unusual;
-    begin(self);
     uint64_t stamp = pt_stamp_touch_owned(page, self->stamp);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    if (value == shape->known.value)
-        bits |= PT_REC_VALUE;
-    else
-        bits |= put_value(&shape->known, value, kept_of(self, pt_stamp_leaf_at(address), what, address, value), &to);
+    bits |= put_value(self, &shape->known, pt_stamp_leaf_at(address), what, address, value, &to);
     if (__builtin_expect(shape->known.stack != self->stack, 0)) {
         shape->known.stack = self->stack;
         bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
     }
     put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
-    end(self);
     return;
 unusual:
     put_owned(pt_thread_of(shadow), &(struct event){.what = what, .site = site, .address = address, .value = value},
@@ -483,7 +479,7 @@ void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const str
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new), NULL);
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new));
     end(self);
 }
 
@@ -496,7 +492,7 @@ static void put_other(struct pt_thread *thread, const struct event *event, uint6
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
     uint64_t stamp = pt_stamp_touch(self->thread, self->stamp > after ? self->stamp : after, 0, 0, true);
-    put(self, event, stack, stamp, NULL);
+    put(self, event, stack, stamp);
     end(self);
 }
 
@@ -533,7 +529,7 @@ static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const 
     uint32_t stack = pt_record_stack_number(self);
     pt_own_extent(&thread->shadow, from, to);
     begin(self);
-    put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to), NULL);
+    put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to));
     end(self);
 }
 

@@ -53,7 +53,7 @@ enum {
 struct pt_stamp_leaf {
     struct pt_owned_page pages[PT_STAMP_PAGES]; /* first: pt_owned_leaves */
     _Atomic uint64_t words[PT_STAMP_GRANULES];  /* the thread's number plus 1, and its stamp */
-    uint64_t values[PT_STAMP_GRANULES];         /* under the granules' locks; most of it is never touched */
+    _Atomic uint64_t values[PT_STAMP_GRANULES]; /* changed by who is alone with the granule; mostly never touched */
     _Atomic uint8_t used[PT_STAMP_PAGES];       /* it has words other than 0: those of a stack that ends are mostly 0 */
     atomic_bool named;                          /* static memory is in it: its variables have names and first values */
 };
