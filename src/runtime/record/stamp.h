@@ -7,12 +7,16 @@
  * the processor's counter, in units of 64 cycles) raises stamps, too, when they have fallen behind by more than
  * PT_STAMP_LAG, so that events that do not depend on each other come about in the order in which they happened.
  *
+ * A page that one thread alone uses, or that is only read, needs no words: when that changes it gets a floor above all
+ * stamps (own.c).
+ *
  * Why the order is exact. The granule is locked while its word is read and written and the event gets its stamp, so the
  * events of a granule come one after the other; from each to the next the stamp does not fall, and rises where the
  * thread changes. It does not fall within a thread. A child begins above its fork, a join is above the child's last
  * event. So for every two events of which one depends on the other, through whatever chain, the later one has the
  * higher stamp or is of the same thread and later in its log: sorting by stamps, then by thread, keeps all dependences.
- * This orders reads of one granule by different threads too, which is more than is needed, and what happened. Counters
+ * This orders reads of one granule by different threads too, unless their page is only read, which is more than
+ * is needed, and what happened. Counters
  * of different cores that disagree cost nothing but the order of independent events. Where threads take turns
  * (runtime/explore), these too have the order in which they happened (record.c).
  *

@@ -59,7 +59,13 @@ static inline bool pt_owned_may(const struct pt_shadow_self *self, const struct 
 bool pt_owned_covers(const struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool write);
 static inline void pt_owned_check(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool write)
 {
-    if (self->records && __builtin_expect(!pt_owned_covers(self, from, to, write), 0))
+    if (!self->records)
+        return;
+    const struct pt_owned_page *page = pt_owned_page_at(from);
+    if (__builtin_expect(page != NULL, 1) && (from ^ (to - 1)) >> PT_OWNED_PAGE_BITS == 0 &&
+        atomic_load_explicit(&page->state, memory_order_acquire) >> PT_OWNED_STATE_AT == PT_OWNED_SHARED)
+        return; /* most of those that lock */
+    if (__builtin_expect(!pt_owned_covers(self, from, to, write), 0))
         pt_shadow_hooks.claims(self, from, to, write);
 }
 
