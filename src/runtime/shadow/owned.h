@@ -52,7 +52,7 @@ static inline bool pt_owned_may(const struct pt_shadow_self *self, const struct 
 {
     /* acquire: partner of the release that made it so */
     uint32_t of = atomic_load_explicit(&page->state, memory_order_acquire) >> PT_OWNED_STATE_AT;
-    return of == self->owns || (of == PT_OWNED_READ && !write);
+    return (of == self->owns && of != PT_OWNED_FRESH) || (of == PT_OWNED_READ && !write);
 }
 
 /* Whether the thread, which has locked the granules of [from, to), may access them; else it claims them. */
