@@ -80,7 +80,7 @@ static size_t match_length(const uint8_t *a, const uint8_t *b, const uint8_t *en
 
 size_t pt_lz_pack(struct pt_lz *lz, const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {
-    enum { SHIFT = 4 }; /* after so many positions without a match, every second one is tried, and so on */
+    enum { SHIFT = 2 }; /* after so many positions without a match, every second one is tried, and so on */
     const uint8_t *at = from, *end = from + len, *literals = from, *out_end = to + room;
     uint8_t *out = to;
     size_t tries = 1 << SHIFT;

@@ -33,14 +33,16 @@
  *   bit 2      its address is that of the event before it of this shape, plus the difference before that; otherwise
  *              twice a folded difference follows: to the address of the event before it of this shape (of a new shape:
  *              of the piece), or, plus 1, to that of the event before it in the log
- *   bit 3      its value is that of the event before it of this shape; otherwise the difference follows
+ *   bit 3      its value is that of the event before it of this shape; otherwise the difference follows. Of one with
+ *              bytes of memory: they are those of the last event before it in the piece that gave some, as many
  *   bits 4-5   its stack: 0 that of the event before it of this shape, 1 that of the event before it in the log, 2
  *              another, whose number follows; numbers are those of struct pt_record_stack, 0 is the empty one
  *   bit 6      its stamp is higher than that of the event before it, by what follows; at the beginning of a piece, than
  *              the chunk's
  *   bit 7      its value is the one that was last given in full for its granule, by whatever thread, in the order of
  *              the whole recording; that of its shape stays as it was. In full are given those values for which
- *              pt_rec_is_kept says so and of which neither bit 3 nor this one is set. Not where chunks are given back.
+ *              pt_rec_is_kept says so and of which neither bit 3 nor this one is set. With bit 3 its value is none of
+ *              these, and is given, but not remembered: threads read at the same time. Not where chunks are given back.
  *
  * in this order: shape, address, value, stack, stamp, then the bytes of a value of 9 to 512 bytes. Numbers of less than
  * seven bits take a byte, and one more for each seven bits: the number of zeros before the lowest 1 of the first byte
@@ -62,7 +64,7 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC3\n"
+#define PT_REC_MAGIC "\x89PTREC4\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
@@ -196,12 +198,9 @@ static inline bool pt_rec_is_kept(unsigned kind, uint64_t address, uint64_t size
 enum { PT_REC_NUMBER = 9 };
 static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
 {
-    if (number < 0x80) {
-        *to = (uint8_t)(number << 1 | 1);
-        return to + 1;
-    }
-    unsigned more = (63 - (unsigned)__builtin_clzll(number)) * 37 >> 8; /* divided by 7 */
-    if (more >= 8) {
+    /* Divided by 7. How long numbers are nobody can foretell: short ones have no branch of their own. */
+    unsigned more = (63 - (unsigned)__builtin_clzll(number | 1)) * 37 >> 8;
+    if (__builtin_expect(more >= 8, 0)) {
         *to = 0;
         memcpy(to + 1, &number, sizeof number);
         return to + 9;

@@ -71,6 +71,7 @@ struct rec_log {
     uint8_t *bytes;
     size_t cap;
     uint32_t piece, len, pos; /* of the piece that is being read, as far as it is there */
+    uint32_t raw_at, raw;     /* in it: the bytes of memory that were given last */
     bool begun;               /* there is one */
     bool grows;               /* more may come */
     struct rec_known *shapes;

@@ -62,6 +62,7 @@ static bool open_part(struct rec_log *log)
         log->len = log->pos = 0;
         log->shape_count = log->last = log->last_stack = 0;
         log->address = 0;
+        log->raw = 0;
         log->damaged = part->stamp < log->stamp;
         log->stamp = part->stamp;
         log->piece = part->piece;
@@ -138,7 +139,8 @@ static void take_values(struct rec_log *log, unsigned tag, struct rec_known *kno
         shape->stride = number & 1 ? log->address + difference - shape->address : difference;
     }
     shape->address += shape->stride;
-    if (known->valued && !(tag & (PT_REC_VALUE | PT_REC_MEMORY)))
+    const unsigned both = PT_REC_VALUE | PT_REC_MEMORY;
+    if (known->valued && (!(tag & both) || (tag & both) == both))
         shape->value += pt_rec_unfold(take_number(in));
     if (stack == PT_REC_STACK_OTHER)
         shape->stack = (uint32_t)take_number(in);
@@ -152,7 +154,7 @@ static void take_values(struct rec_log *log, unsigned tag, struct rec_known *kno
 static uint8_t memory_of(unsigned tag, const struct rec_known *known)
 {
     if (tag & PT_REC_MEMORY)
-        return REC_TAKES;
+        return tag & PT_REC_VALUE ? REC_NOTHING : REC_TAKES;
     bool kept =
         !(tag & PT_REC_VALUE) && pt_rec_is_kept(known->kind, known->shape.address, known->size, known->shape.value);
     return kept ? REC_GIVES : REC_NOTHING;
@@ -168,9 +170,14 @@ static bool take_event(struct rec_log *log)
         return false;
     struct rec_known *known = &log->shapes[number];
     take_values(log, tag, known, &in);
-    uint32_t raw = known->raw;
-    if (in.bad || raw > (size_t)(in.end - in.at))
+    bool repeats = known->raw && tag & PT_REC_VALUE;
+    uint32_t raw = repeats ? 0 : known->raw;
+    if (in.bad || raw > (size_t)(in.end - in.at) || (repeats && known->raw != log->raw))
         return false;
+    if (raw) {
+        log->raw_at = (uint32_t)(in.at - log->bytes);
+        log->raw = raw;
+    }
     log->shapes[log->last].shape.next = number;
     log->last = number;
     log->last_stack = known->shape.stack;
@@ -186,7 +193,7 @@ static bool take_event(struct rec_log *log)
                                     .kind = known->kind,
                                     .marks = known->marks,
                                     .memory = memory_of(tag, known),
-                                    .raw = raw ? in.at : NULL};
+                                    .raw = known->raw ? log->bytes + log->raw_at : NULL};
     return true;
 }
 

@@ -20,6 +20,81 @@ PORTENT = ""
 SUITE = Suite("record")
 test = SUITE.test
 
+# Pages that threads take from each other, and give back: blocks of pages that are written and read without any order, by
+# accesses of one granule, of two, and by copies; a page that cannot be accessed until the handler of the fault makes it so.
+PAGES = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+enum { THREADS = 3, PAGES = 8, PAGE = 4096 };
+struct __attribute__((packed)) across { int pad; long value; };
+static pthread_barrier_t all;
+static char *block, *guarded;
+static unsigned sum;
+
+static void open_again(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)context;
+    mprotect((void *)((unsigned long)info->si_addr & ~4095ul), PAGE, PROT_READ | PROT_WRITE);
+}
+
+static void use(char *page, unsigned me, unsigned turn, unsigned *seed)
+{
+    volatile long *own = (volatile long *)page;
+    volatile struct across *across = (volatile struct across *)(page + 512);
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned what = (*seed = *seed * 1103515245 + 12345) >> 16;
+        if (what % 8 == 0)
+            own[what / 8 % 4] = (long)(me + 1) << 40 | turn << 4 | i;
+        else if (what % 8 == 1)
+            across->value = (long)(me + 1) << 40 | turn << 4 | i;
+        else if (what % 8 == 2)
+            memcpy(page + 1024, page + 2048, 48);
+        else if (what % 8 == 3)
+            memset(page + 2048, (int)(turn + me), 48);
+        else
+            sum += (unsigned)(what % 2 ? own[what / 8 % 4] : across->value);
+    }
+}
+
+static void *work(void *number)
+{
+    unsigned me = (unsigned)(unsigned long)number, seed = me + 1;
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        if (turn % THREADS == me) {
+            block = aligned_alloc(PAGE, PAGES * PAGE);
+            mprotect(guarded, PAGE, PROT_NONE);
+        }
+        pthread_barrier_wait(&all);
+        for (unsigned i = 0; i < 3 * PAGES; i++)
+            use(block + (i + me * 3) % PAGES * PAGE, me, turn, &seed);
+        use(guarded, me, turn, &seed);
+        pthread_barrier_wait(&all);
+        if ((turn + 1) % THREADS == me)
+            free(block);
+        pthread_barrier_wait(&all);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    struct sigaction action = {.sa_sigaction = open_again, .sa_flags = SA_SIGINFO};
+    sigaction(SIGSEGV, &action, NULL);
+    guarded = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (unsigned long i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return sum == 1;
+}
+"""
+
 # Threads that read and write a few variables as they like, of several sizes, some next to each other; with locks, atomics and copies.
 MIXED = r"""
 #include <pthread.h>
@@ -397,6 +472,16 @@ def values_are_those_of_the_order():
         true("there are events of all threads", len({line.split("|")[0] for line in lines} - {"-"}) == 5 and len(lines) > 12000)
         same("reads of other values than were written", list(wrong_values(lines))[:5], [])
         same("nothing but the recording is left", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c", "t.trace"])
+
+
+@test
+def pages_that_change_hands():
+    build("pages", PAGES, "-fno-strict-aliasing", "-DTURNS=150")
+    for _ in range(3):
+        same("status", run("./pages", options="record=p.rec").returncode, 0)
+        lines = lines_of("p.rec")
+        true("there are events", len(lines) > 50000)
+        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
 
 
 @test

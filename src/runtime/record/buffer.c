@@ -184,6 +184,7 @@ bool pt_record_next_buffer(struct pt_record_self *self)
         return false;
     buffer->shape_count = buffer->last_stack = 0;
     buffer->address = 0;
+    buffer->raw = 0;
     memset(buffer->slots, 0, sizeof buffer->slots);
     return true;
 }
@@ -294,16 +295,26 @@ void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buff
     atomic_store_explicit(&buffer->live.cut, 1, memory_order_relaxed);
 }
 
+/* What it says while it makes an event, in either way: two counts, odd while it does. */
+#define BUSY (UINT64_C(1) << 32 | 1)
+static uint64_t busy_of(const struct pt_record_self *owner)
+{
+    /* acquire: partner of the release when an event is done */
+    uint32_t busy = (uint32_t)atomic_load_explicit(&owner->busy, memory_order_acquire);
+    const struct pt_shadow_self *shadow = __atomic_load_n(&owner->shadow, __ATOMIC_ACQUIRE);
+    uint32_t owning = shadow ? atomic_load_explicit(&shadow->owning, memory_order_acquire) : 0;
+    return (uint64_t)owning << 32 | busy;
+}
+
 bool pt_record_has_busy(bool first)
 {
     bool any = false;
     pt_spin_lock(&buffers.lock);
     for (uint32_t i = 0; i < buffers.count; i++) {
         struct pt_record_buffer *buffer = &buffers.all[i];
-        /* acquire: partner of the release when an event is done */
-        uint64_t busy = buffer->owner ? atomic_load_explicit(&buffer->owner->busy, memory_order_acquire) : 0;
+        uint64_t busy = buffer->owner ? busy_of(buffer->owner) : 0;
         if (first)
-            buffer->seen = busy & 1 ? busy : 0;
+            buffer->seen = busy & BUSY ? busy : 0;
         any |= buffer->seen && buffer->seen == busy;
     }
     pt_spin_unlock(&buffers.lock);

@@ -108,15 +108,30 @@ static void define_site(const struct pt_site *site, uint32_t number, uint32_t ca
     pt_record_define(&record->head);
 }
 
+/* Without the lock, too: a key is there when the definition is. Where it is, or would be, and what it has: 0: it is not
+ * there. */
+static uint32_t find_site(const struct pt_site *site, uint32_t *ret_slot)
+{
+    uint32_t mask = (1u << SITE_BITS) - 1, slot = (uint32_t)(pt_mix64((uintptr_t)site) & mask);
+    uint64_t key;
+    /* acquire: partner of the release in site_number */
+    while ((key = __atomic_load_n(&sites.keys[slot], __ATOMIC_ACQUIRE)) && key != (uintptr_t)site)
+        slot = (slot + 1) & mask;
+    *ret_slot = slot;
+    return key ? numbers[0][slot] : 0;
+}
+
 static uint32_t site_number(const struct pt_site *site)
 {
-    bool is_new;
-    if (!site)
-        return 0;
+    uint32_t slot, number = site ? find_site(site, &slot) : 0;
+    if (!site || number || sites.count >= (1u << SITE_BITS) / 4 * 3)
+        return number;
     uint32_t caller = site->caller ? site_number(site->caller) : 0;
-    uint32_t number = number_of(&sites, numbers[0], (uintptr_t)site, &is_new);
-    if (is_new)
-        define_site(site, number, caller);
+    number = ++sites.count;
+    define_site(site, number, caller);
+    (void)find_site(site, &slot); /* the caller may have taken the slot */
+    numbers[0][slot] = number;
+    __atomic_store_n(&sites.keys[slot], (uintptr_t)site, __ATOMIC_RELEASE);
     return number;
 }
 
@@ -125,9 +140,12 @@ uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site
     unsigned slot = ((uintptr_t)site >> 5) % PT_RECORD_SITES;
     if (!site || self->sites[slot].site == site)
         return site ? self->sites[slot].number : 0;
-    pt_spin_lock(&lock);
-    uint32_t number = site_number(site);
-    pt_spin_unlock(&lock);
+    uint32_t at, number = find_site(site, &at);
+    if (!number) {
+        pt_spin_lock(&lock);
+        number = site_number(site);
+        pt_spin_unlock(&lock);
+    }
     self->sites[slot].site = site;
     self->sites[slot].number = number;
     return number;
@@ -275,7 +293,6 @@ static void note_range(uintptr_t low, uintptr_t high)
         data.ranges[count].high = high;
         atomic_store_explicit(&data.count, count + 1, memory_order_release);
     }
-    pt_stamp_name(low, high);
 }
 
 void pt_record_define_initial(uintptr_t granule, bool known)
@@ -307,6 +324,8 @@ static void define_module(void *context, const char *file, uint64_t base, uint64
     pt_record_define(&record->head);
     note_range(low, high);
     pt_spin_unlock(&lock);
+    if (low < high)
+        pt_stamp_name(low, high); /* waits for threads that may wait for the lock */
 }
 
 void pt_record_define_modules(void)

@@ -34,6 +34,7 @@ struct pt_record_buffer {
     uint64_t until;                   /* no stamp in it is higher; set when it is full, or copied */
     uint32_t shape_count, last_stack; /* stack of the latest event */
     uint64_t address;                 /* its address */
+    uint32_t raw_at, raw;             /* bytes of memory of the latest event that has such; 0: there are none */
     uint16_t slots[PT_RECORD_SLOTS];  /* numbers of shapes plus 1, by a hash */
     struct pt_record_shape shapes[PT_REC_SHAPES];
 };
@@ -43,8 +44,10 @@ struct pt_record_self {
     struct pt_record_buffer *buffer; /* NULL: it has none yet, or none any more */
     struct pt_record_shape *last;    /* that of the latest event in it; NULL: there is none yet */
     _Atomic uint64_t busy;           /* odd while an event is made */
-    uint64_t stamp;                  /* of its latest event */
+    uint64_t stamp;                  /* of its latest event; read by who takes a page (own.c) */
     uint32_t thread, pieces;
+    struct pt_shadow_self *shadow;         /* NULL: it does not record yet, or not any more */
+    struct pt_record_self *before, *after; /* in the list of those that do */
     /* the calls that it was in lately, outermost first, with the hash of each and those outside of it */
     const struct pt_site *frames[PT_RECORD_DEEP];
     uint64_t hashes[PT_RECORD_DEEP];
@@ -103,6 +106,19 @@ enum pt_record_room { PT_RECORD_HAS_ROOM, PT_RECORD_CROWDED, PT_RECORD_FULL };
 enum pt_record_room pt_record_room(void);
 /* Gives back what is oldest, until there is room; `bytes` has room for a chunk. */
 bool pt_record_make_room(uint8_t *bytes);
+
+/* --- pages that are used without locks (own.c) --- */
+
+void pt_own_start(void);
+/* The thread, which has its number, records from now on, and does not any more. */
+void pt_own_begin(struct pt_thread *thread);
+void pt_own_end(struct pt_record_self *self);
+/* Memory begins or ends: before the thread gives it a stamp pages of others are shared; and afterwards whole ones are
+ * nobody's. */
+void pt_own_extent(const struct pt_shadow_self *self, uintptr_t from, uintptr_t to);
+void pt_own_forget(uintptr_t from, uintptr_t to);
+/* What is static is always shared. Whoever waits for threads here must not have locked what those may wait for. */
+void pt_own_share_static(uintptr_t low, uintptr_t high);
 
 /* --- definitions --- */
 

@@ -55,6 +55,7 @@ static __attribute__((noinline)) bool take_room(struct pt_thread *thread)
         pt_runtime_stop("more threads than recordings have numbers for");
         return false;
     }
+    pt_own_begin(thread);
     return pt_record_next_buffer(self);
 }
 
@@ -159,21 +160,36 @@ INLINE unsigned put_address(struct pt_rec_shape *shape, uint64_t before, uint64_
     return 0;
 }
 
-/* The reader has both the shape's and the granule's value, in the same order: this is under the granule's lock. `kept`:
- * where the latter is; NULL: nowhere. */
-INLINE unsigned put_value(struct pt_rec_shape *shape, uint64_t what, uint64_t address, uint64_t value, uint64_t *kept,
-                          uint8_t **to)
+/* Whether nobody else is at the granule: its lock is taken, or its page is the thread's own. */
+INLINE bool is_alone(const struct pt_record_self *self, const struct pt_stamp_leaf *leaf, uintptr_t in)
 {
+    /* acquire: partner of the release when the page has changed hands */
+    uint32_t of =
+        atomic_load_explicit(&leaf->pages[in >> PT_STAMP_PAGE_BITS].state, memory_order_acquire) >> PT_OWNED_STATE_AT;
+    return of == PT_OWNED_BY + self->thread || of == PT_OWNED_SHARED;
+}
+
+/* The reader has both the shape's and the granule's value, in the same order, if only those who are alone with the
+ * granule change the latter. Who reads it beside others does not: where their events stand nobody knows here, but what
+ * the granule had when the page came to be read stands before all of them. `leaf`: NULL: nothing is remembered. */
+INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape *shape, struct pt_stamp_leaf *leaf,
+                          uint64_t what, uint64_t address, uint64_t value, uint8_t **to)
+{
+    unsigned bits = 0;
     if (value == shape->value)
         return PT_REC_VALUE;
-    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && kept && pt_record_remembers) {
-        if (*kept == value)
+    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && leaf && pt_record_remembers) {
+        uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
+        if (atomic_load_explicit(&leaf->values[in >> 3], memory_order_relaxed) == value)
             return PT_REC_MEMORY;
-        *kept = value;
+        if (__builtin_expect(is_alone(self, leaf, in), 1))
+            atomic_store_explicit(&leaf->values[in >> 3], value, memory_order_relaxed);
+        else
+            bits = PT_REC_VALUE | PT_REC_MEMORY;
     }
     *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
     shape->value = value;
-    return 0;
+    return bits;
 }
 
 INLINE unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
@@ -221,6 +237,12 @@ INLINE void put_end(struct pt_record_self *self, struct pt_record_buffer *buffer
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
 
+/* Whether these are the bytes that the piece has of the latest event with such: what was read is written by a copy. */
+static bool repeats(const struct pt_record_buffer *buffer, const void *bytes, uint32_t raw)
+{
+    return raw == buffer->raw && memcmp(buffer->bytes + buffer->raw_at, bytes, raw) == 0;
+}
+
 static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
 {
     enum pt_event_kind kind = kind_of(event->what);
@@ -234,10 +256,19 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, event->address, &to);
     if (pt_rec_has_value(kind, size))
-        bits |= put_value(&shape->known, event->what, event->address, event->value,
-                          size == 8 ? pt_stamp_value(event->address) : NULL, &to);
+        bits |= put_value(self, &shape->known, size == 8 ? pt_stamp_leaf_at(event->address) : NULL, event->what,
+                          event->address, event->value, &to);
     bits |= put_stack(buffer, &shape->known, stack, &to);
-    put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, pt_rec_raw_bytes(kind, size));
+    uint32_t raw = pt_rec_raw_bytes(kind, size);
+    if (raw && repeats(buffer, event->raw, raw)) {
+        bits |= PT_REC_VALUE;
+        raw = 0;
+    }
+    put_end(self, buffer, event->address, stamp, tag, to, bits, event->raw, raw);
+    if (raw) {
+        buffer->raw_at = atomic_load_explicit(&buffer->live.used, memory_order_relaxed) - raw;
+        buffer->raw = raw;
+    }
 }
 
 /* The order and such of what is under way, as core/channel.h has it in marks. */
@@ -279,7 +310,8 @@ static void put_access(struct pt_thread *thread, const struct event *event)
     if (named)
         note_new(event->address, size, reads);
     begin(self);
-    put(self, event, stack, pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named));
+    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named);
+    put(self, event, stack, stamp);
     end(self);
 }
 
@@ -346,7 +378,7 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
                          : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    bits |= put_value(&shape->known, what, address, value, &leaf->values[in >> 3], &to);
+    bits |= put_value(self, &shape->known, leaf, what, address, value, &to);
     if (__builtin_expect(shape->known.stack != self->stack, 0)) {
         shape->known.stack = self->stack;
         bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
@@ -356,6 +388,57 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
     return;
 unusual:
     put_small(pt_thread_of(shadow), what, site, address, value);
+}
+
+/* The event as a whole, whatever may be new about it. That one is under way says `owning`; the page stays as it is
+ * meanwhile. */
+static __attribute__((noinline)) void put_owned(struct pt_thread *thread, const struct event *event,
+                                                const struct pt_owned_page *page, const struct pt_owned_page *last)
+{
+    struct pt_record_self *self = thread->record;
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    uint64_t stamp = pt_stamp_highest(pt_stamp_touch_owned(page, self->stamp), pt_stamp_floor(last));
+    put(self, event, stack, stamp);
+}
+
+void pt_record_owned_piece(struct pt_shadow_self *shadow, enum pt_event_kind kind, const struct pt_site *site,
+                           uintptr_t address, size_t size)
+{
+    struct event event = {
+        .what = pt_shadow_what(kind, 0, size), .site = site, .address = address, .raw = (const void *)address};
+    if (size <= sizeof event.value)
+        memcpy(&event.value, (const void *)address, size);
+    put_owned(pt_thread_of(shadow), &event, pt_owned_page_at(address), pt_owned_page_at(address + size - 1));
+}
+
+/* As pt_record_small; no granule has a word here, and none has a name. */
+void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value, const struct pt_owned_page *page)
+{
+    struct pt_record_self *self = pt_thread_of(shadow)->record;
+    struct pt_record_buffer *buffer = self->buffer;
+    unsigned bits;
+    if (__builtin_expect(!self->last || !has_room(buffer) || !pt_record_stack_is_same(self), 0))
+        goto unusual;
+    uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
+    struct pt_record_shape *shape = expect_shape(self, what, site, &bits, &to);
+    if (__builtin_expect(!shape, 0))
+        goto unusual;
+    uint64_t stamp = pt_stamp_touch_owned(page, self->stamp);
+    follow_shape(self, shape);
+    bits |= put_address(&shape->known, buffer->address, address, &to);
+    bits |= put_value(self, &shape->known, pt_stamp_leaf_at(address), what, address, value, &to);
+    if (__builtin_expect(shape->known.stack != self->stack, 0)) {
+        shape->known.stack = self->stack;
+        bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
+    }
+    put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
+    return;
+unusual:
+    put_owned(pt_thread_of(shadow), &(struct event){.what = what, .site = site, .address = address, .value = value},
+              page, page);
 }
 
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
@@ -444,6 +527,7 @@ static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const 
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
+    pt_own_extent(&thread->shadow, from, to);
     begin(self);
     put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to));
     end(self);
@@ -475,5 +559,6 @@ void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const stru
 
 void pt_record_ended(struct pt_thread *self)
 {
+    pt_own_end(self->record);
     pt_record_give_buffer(self->record);
 }

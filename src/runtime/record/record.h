@@ -37,6 +37,15 @@ void pt_record_access(struct pt_thread *self, enum pt_event_kind kind, const str
 /* The same of one that lies in a granule; `what` is pt_shadow_what, `value` what it has read or left. */
 void pt_record_small(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
                      uint64_t value);
+/* The same of one of at most 8 bytes on a page that is used without a lock (shadow/owned.h). */
+void pt_record_owned(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
+                     uint64_t value, const struct pt_owned_page *page);
+/* The same of a piece of memory of at most a page. */
+void pt_record_owned_piece(struct pt_shadow_self *self, enum pt_event_kind kind, const struct pt_site *site,
+                           uintptr_t address, size_t size);
+/* Pages change hands, as hooks.h has it. */
+void pt_record_claims(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool write);
+void pt_record_shares(struct pt_shadow_self *self, uintptr_t from, uintptr_t to);
 /* Before a store: what is there now may be what was there first. */
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size);
 void pt_record_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);

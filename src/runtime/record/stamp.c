@@ -17,7 +17,6 @@
 enum { LEAF_BITS = PT_STAMP_LEAF_BITS, PAGE_BITS = PT_STAMP_PAGE_BITS, ADDRESS_BITS = 47 };
 #define STAMP_MASK PT_STAMP_MASK
 
-struct pt_stamp_leaf *_Atomic *pt_stamp_leaves;
 uint64_t pt_stamp_begun;
 _Alignas(64) _Atomic uint64_t pt_stamp_lowest;
 static struct {
@@ -30,9 +29,10 @@ bool pt_stamp_start(void)
     pt_spin_reset(&extents.lock);
     extents.stamp = 0;
     atomic_store(&pt_stamp_lowest, 0);
-    pt_stamp_leaves = pt_sys_reserve_table(sizeof *pt_stamp_leaves << (ADDRESS_BITS - LEAF_BITS));
+    pt_owned_leaves = pt_sys_reserve_table(sizeof *pt_owned_leaves << (ADDRESS_BITS - LEAF_BITS));
     pt_stamp_begun = __rdtsc();
-    return pt_stamp_leaves;
+    pt_own_start();
+    return pt_owned_leaves;
 }
 
 void pt_stamp_raise_floor(uint64_t floor)
@@ -44,12 +44,14 @@ void pt_stamp_raise_floor(uint64_t floor)
  * the two sees the other. */
 struct pt_stamp_leaf *pt_stamp_make_leaf(uintptr_t address)
 {
-    struct pt_stamp_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
+    _Static_assert(offsetof(struct pt_stamp_leaf, pages) == 0, "a leaf is where its pages are");
+    struct pt_stamp_leaf *made = pt_sys_reserve(sizeof *made);
+    struct pt_owned_page *there = NULL;
     if (!made)
         return NULL;
-    if (!atomic_compare_exchange_strong(&pt_stamp_leaves[address >> LEAF_BITS], &there, made)) {
+    if (!atomic_compare_exchange_strong(&pt_owned_leaves[address >> LEAF_BITS], &there, made->pages)) {
         pt_sys_release(made, sizeof *made);
-        made = there;
+        made = (struct pt_stamp_leaf *)there;
     }
     atomic_thread_fence(memory_order_seq_cst);
     uintptr_t low = address >> LEAF_BITS << LEAF_BITS;
@@ -66,14 +68,15 @@ void pt_stamp_name(uintptr_t low, uintptr_t high)
         if (leaf)
             atomic_store_explicit(&leaf->named, true, memory_order_relaxed);
     }
+    pt_own_share_static(low, high);
 }
 
 static uint64_t after_granule(const struct pt_stamp_leaf *leaf, uintptr_t address, uint32_t thread)
 {
     uintptr_t in = address & ((1u << LEAF_BITS) - 1);
-    uint64_t floor = atomic_load_explicit(&leaf->floors[in >> PAGE_BITS], memory_order_relaxed);
     return pt_stamp_highest(
-        pt_stamp_after_word(atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed), thread), floor);
+        pt_stamp_after_word(atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed), thread),
+        pt_stamp_floor(&leaf->pages[in >> PAGE_BITS]));
 }
 
 static void set_granule(struct pt_stamp_leaf *leaf, uintptr_t address, uint64_t word)
@@ -110,31 +113,31 @@ uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size
     return stamp;
 }
 
-uint64_t *pt_stamp_value(uintptr_t address)
+/* Then the thread's own stamp is what others get to know, when they ask for the page. */
+static bool is_own(const struct pt_owned_page *page, uint32_t thread)
 {
-    struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(address);
-    return leaf ? &leaf->values[(address & ((1u << LEAF_BITS) - 1)) >> 3] : NULL;
+    return atomic_load_explicit(&page->state, memory_order_relaxed) >> PT_OWNED_STATE_AT == PT_OWNED_BY + thread;
 }
 
 /* Of the page or the part of it in [from, to): what is above all of its stamps. */
 static uint64_t after_page(const struct pt_stamp_leaf *leaf, uintptr_t from, uintptr_t to, uint32_t thread)
 {
     uintptr_t page = (from & ((1u << LEAF_BITS) - 1)) >> PAGE_BITS;
-    uint64_t stamp = atomic_load_explicit(&leaf->floors[page], memory_order_relaxed);
-    if (!atomic_load_explicit(&leaf->used[page], memory_order_relaxed))
+    uint64_t stamp = pt_stamp_floor(&leaf->pages[page]);
+    if (!atomic_load_explicit(&leaf->used[page], memory_order_relaxed) || is_own(&leaf->pages[page], thread))
         return stamp;
     for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += 8)
         stamp = pt_stamp_highest(stamp, after_granule(leaf, at, thread));
     return stamp;
 }
 
-static void set_page(struct pt_stamp_leaf *leaf, uintptr_t from, uintptr_t to, uint64_t word)
+static void set_page(struct pt_stamp_leaf *leaf, uintptr_t from, uintptr_t to, uint32_t thread, uint64_t word)
 {
-    uintptr_t in = from & ((1u << LEAF_BITS) - 1);
-    if (to - from == 1u << PAGE_BITS) {
-        atomic_store_explicit(&leaf->floors[in >> PAGE_BITS], (word & STAMP_MASK) + 1, memory_order_relaxed);
+    struct pt_owned_page *page = &leaf->pages[(from & ((1u << LEAF_BITS) - 1)) >> PAGE_BITS];
+    if (to - from == 1u << PAGE_BITS)
+        atomic_store_explicit(&page->floor, (word & STAMP_MASK) + 1, memory_order_relaxed);
+    if (to - from == 1u << PAGE_BITS || is_own(page, thread))
         return;
-    }
     for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += 8)
         set_granule(leaf, at, word);
 }
@@ -165,7 +168,8 @@ uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintpt
         struct pt_stamp_leaf *leaf = pt_stamp_leaf_at(at);
         next = end_of_page(at, to);
         if (leaf)
-            set_page(leaf, at, next, word);
+            set_page(leaf, at, next, thread, word);
     }
+    pt_own_forget(from, to);
     return stamp;
 }

@@ -7,12 +7,16 @@
  * the processor's counter, in units of 64 cycles) raises stamps, too, when they have fallen behind by more than
  * PT_STAMP_LAG, so that events that do not depend on each other come about in the order in which they happened.
  *
+ * A page that one thread alone uses, or that is only read, needs no words: when that changes it gets a floor above all
+ * stamps (own.c).
+ *
  * Why the order is exact. The granule is locked while its word is read and written and the event gets its stamp, so the
  * events of a granule come one after the other; from each to the next the stamp does not fall, and rises where the
  * thread changes. It does not fall within a thread. A child begins above its fork, a join is above the child's last
  * event. So for every two events of which one depends on the other, through whatever chain, the later one has the
  * higher stamp or is of the same thread and later in its log: sorting by stamps, then by thread, keeps all dependences.
- * This orders reads of one granule by different threads too, which is more than is needed, and what happened. Counters
+ * This orders reads of one granule by different threads too, unless their page is only read, which is more than
+ * is needed, and what happened. Counters
  * of different cores that disagree cost nothing but the order of independent events. Where threads take turns
  * (runtime/explore), these too have the order in which they happened (record.c).
  *
@@ -34,10 +38,12 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
+#include "runtime/shadow/owned.h"
+
 enum { PT_STAMP_BITS = 44, PT_STAMP_UNIT = 6, PT_STAMP_LAG = 16, PT_STAMP_THREADS = (1 << 20) - 2 };
 enum { PT_STAMP_AHEAD = 1 << 10 }; /* that counters of cores, and chains of events, may be ahead of the time */
 
-enum { PT_STAMP_LEAF_BITS = 21, PT_STAMP_PAGE_BITS = 12 };
+enum { PT_STAMP_LEAF_BITS = PT_OWNED_LEAF_BITS, PT_STAMP_PAGE_BITS = PT_OWNED_PAGE_BITS };
 enum {
     PT_STAMP_GRANULES = 1 << (PT_STAMP_LEAF_BITS - 3),
     PT_STAMP_PAGES = 1 << (PT_STAMP_LEAF_BITS - PT_STAMP_PAGE_BITS)
@@ -49,14 +55,13 @@ enum {
 /* Relaxed throughout: words of granules are under the granules' locks; where memory ends while others use it, either
  * order is one that happened. */
 struct pt_stamp_leaf {
-    _Atomic uint64_t words[PT_STAMP_GRANULES]; /* the thread's number plus 1, and its stamp */
-    _Atomic uint64_t floors[PT_STAMP_PAGES];
-    uint64_t values[PT_STAMP_GRANULES];   /* under the granules' locks; most of it is never touched */
-    _Atomic uint8_t used[PT_STAMP_PAGES]; /* it has words other than 0: those of a stack that ends are mostly 0 */
-    atomic_bool named;                    /* static memory is in it: its variables have names and first values */
+    struct pt_owned_page pages[PT_STAMP_PAGES]; /* first: pt_owned_leaves */
+    _Atomic uint64_t words[PT_STAMP_GRANULES];  /* the thread's number plus 1, and its stamp */
+    _Atomic uint64_t values[PT_STAMP_GRANULES]; /* changed by who is alone with the granule; mostly never touched */
+    _Atomic uint8_t used[PT_STAMP_PAGES];       /* it has words other than 0: those of a stack that ends are mostly 0 */
+    atomic_bool named;                          /* static memory is in it: its variables have names and first values */
 };
 
-extern struct pt_stamp_leaf *_Atomic *pt_stamp_leaves;
 extern uint64_t pt_stamp_begun;          /* of the processor's counter */
 extern _Atomic uint64_t pt_stamp_lowest; /* that an event may have */
 
@@ -65,7 +70,8 @@ struct pt_stamp_leaf *pt_stamp_make_leaf(uintptr_t address);
 static inline struct pt_stamp_leaf *pt_stamp_leaf_at(uintptr_t address)
 {
     /* acquire: partner of the exchange that publishes a leaf */
-    return atomic_load_explicit(&pt_stamp_leaves[address >> PT_STAMP_LEAF_BITS], memory_order_acquire);
+    return (struct pt_stamp_leaf *)atomic_load_explicit(&pt_owned_leaves[address >> PT_STAMP_LEAF_BITS],
+                                                        memory_order_acquire);
 }
 
 /* Without a leaf nothing is known. */
@@ -85,6 +91,11 @@ static inline struct pt_stamp_leaf *pt_stamp_leaf_of(uintptr_t address)
 static inline uint64_t pt_stamp_highest(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static inline uint64_t pt_stamp_floor(const struct pt_owned_page *page)
+{
+    return atomic_load_explicit(&page->floor, memory_order_relaxed);
 }
 
 /* The least stamp that an event of the thread may have after what the word says. */
@@ -130,7 +141,7 @@ static inline uint64_t pt_stamp_touch_in(struct pt_stamp_leaf *leaf, uint32_t th
     uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1), page = in >> PT_STAMP_PAGE_BITS;
     uint64_t word = atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
     stamp = pt_stamp_from(stamp, timed);
-    stamp = pt_stamp_highest(stamp, atomic_load_explicit(&leaf->floors[page], memory_order_relaxed));
+    stamp = pt_stamp_highest(stamp, pt_stamp_floor(&leaf->pages[page]));
     stamp = pt_stamp_highest(stamp, pt_stamp_after_word(word, thread));
     uint64_t after = pt_stamp_word_of(thread, stamp);
     if (word != after)
@@ -157,8 +168,11 @@ static inline bool pt_stamp_is_new(uintptr_t address)
     return !leaf || !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
 }
 void pt_stamp_claim(uint32_t thread, uintptr_t address);
-/* Where the value of a granule is remembered, which is locked; 0: none is yet. NULL: nothing is remembered. */
-uint64_t *pt_stamp_value(uintptr_t address);
+/* The same where the thread uses a page as it is: the page's floor is all there is to know. */
+static inline uint64_t pt_stamp_touch_owned(const struct pt_owned_page *page, uint64_t stamp)
+{
+    return pt_stamp_highest(pt_stamp_from(stamp, false), pt_stamp_floor(page));
+}
 /* The same of memory that begins or ends. */
 uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintptr_t to);
 

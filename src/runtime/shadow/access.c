@@ -72,6 +72,8 @@
             return mode & PT_ACTIVE_EXPLORES ? explored_##name arguments : living_##name arguments;                    \
         if (mode & PT_ACTIVE_CHOOSES)                                                                                  \
             return plain##_CHOSEN(mode, name) arguments;                                                               \
+        if (mode == (PT_ACTIVE_RECORDS | PT_ACTIVE_FILES))                                                             \
+            return small_##name arguments;                                                                             \
         return mode & PT_ACTIVE_RACES ? racing_##name arguments : recorded_##name arguments;                           \
     } while (0)
 #define ATOMIC(perform, name, arguments)

@@ -19,6 +19,7 @@
 #include "runtime/clock/clock.h"
 
 struct pt_shadow_self;
+struct pt_owned_page;
 
 struct pt_shadow_hooks {
     /* The calling thread, which is not known yet, is made known. NULL when it has ended or nobody observes. */
@@ -58,6 +59,17 @@ struct pt_shadow_hooks {
     void (*opens)(struct pt_shadow_self *self, uintptr_t address, size_t size);
     void (*recorded)(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
                      uint64_t value);
+    /* The same of one that may cross granules, of a page that is used as it is (owned.h). */
+    void (*owned)(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
+                  uint64_t value, const struct pt_owned_page *page);
+    /* ... and of a piece of memory in at most two of them; `kind` is of memory. */
+    void (*owned_piece)(struct pt_shadow_self *self, enum pt_event_kind kind, const struct pt_site *site,
+                        uintptr_t address, size_t size);
+    /* The thread is about to access this memory, and its pages are not as they should be; its granules are locked, or
+     * it will look again. Afterwards it may, with them locked. */
+    void (*claims)(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool write);
+    /* From now on all who access this memory lock granules. */
+    void (*shares)(struct pt_shadow_self *self, uintptr_t from, uintptr_t to);
 
     /* Events of a slow thread that are about no watched variable, unless they would only be counted. */
     void (*access)(struct pt_shadow_self *self, const struct pt_local_event *what);

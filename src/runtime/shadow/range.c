@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/explore.h"
+#include "runtime/shadow/owned.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
@@ -121,6 +122,11 @@ static void read_piece(struct pt_shadow_self *self, void *buffer, const void *fr
 {
     struct pt_locked_range range;
     pt_shadow_before(self, (uintptr_t)from, size, false, NULL);
+    if (pt_owned_begin_piece(self, (uintptr_t)from, size, false)) {
+        memcpy(buffer, from, size);
+        pt_owned_end_piece(self, PT_KIND_READ_AT, (uintptr_t)from, size, site);
+        return;
+    }
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)from, size, false, &range);
     memcpy(buffer, from, size);
@@ -134,6 +140,11 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
 {
     struct pt_locked_range range;
     pt_shadow_before(self, (uintptr_t)to, size, true, NULL);
+    if (pt_owned_begin_piece(self, (uintptr_t)to, size, true)) {
+        memcpy(to, buffer, size);
+        pt_owned_end_piece(self, PT_KIND_WRITE_AT, (uintptr_t)to, size, site);
+        return;
+    }
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
     if (locked)
@@ -249,6 +260,10 @@ static void record_read(const void *from, size_t size, const struct pt_site *sit
         uintptr_t at = (uintptr_t)from + done;
         piece = size - done < PIECE ? size - done : PIECE;
         pt_shadow_before(self, at, piece, false, NULL);
+        if (pt_owned_begin_piece(self, at, piece, false)) {
+            pt_owned_end_piece(self, PT_KIND_READ_AT, at, piece, site);
+            continue;
+        }
         pt_enter(self);
         if (pt_slow_begin(self, at, piece, false, &range))
             pt_slow_end_read(self, &range, site);

@@ -153,6 +153,12 @@ static bool is_untouched(uintptr_t address)
     static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
+        const struct pt_owned_page *page = pt_owned_begin(self, (uintptr_t)address, bytes, false);                     \
+        if (__builtin_expect(page != NULL, 1)) {                                                                       \
+            type value = perform;                                                                                      \
+            pt_owned_end(self, page, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site, (uint64_t)value);        \
+            return value;                                                                                              \
+        }                                                                                                              \
         pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, false);                                 \
         if (!word)                                                                                                     \
             return slow_##name(address, order, site);                                                                  \
@@ -249,6 +255,14 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
+        const struct pt_owned_page *page = pt_owned_begin(self, (uintptr_t)address, bytes, true);                      \
+        if (__builtin_expect(page != NULL, 1)) {                                                                       \
+            type result = perform;                                                                                     \
+            pt_owned_end(self, page, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT,                    \
+                         atomic ? order : PT_PLAIN, (uintptr_t)address, bytes, site,                                   \
+                         kind == PT_KIND_UPDATE ? (uint64_t) * (const any##bytes *)address : (uint64_t)value);         \
+            return result;                                                                                             \
+        }                                                                                                              \
         pt_shadow_word *word = pt_small_begin(self, (uintptr_t)address, bytes, true);                                  \
         if (!word)                                                                                                     \
             return slow_##name(address, value, op, order, site);                                                       \
@@ -336,6 +350,11 @@ static bool is_untouched(uintptr_t address)
         else /* an exchange that did not happen is a read */                                                           \
             end_read(&path, site);                                                                                     \
         return old;                                                                                                    \
+    }                                                                                                                  \
+    static inline type small_cas##bytes(void *address, type expected, type desired, int success, int failure,          \
+                                        const struct pt_site *site)                                                    \
+    {                                                                                                                  \
+        return slow_cas##bytes(address, expected, desired, success, failure, site);                                    \
     }
 /* Fast only where it is so both as a write and as a read: which one it is shows when the granule is locked. */
 #define DEFINE_EXCHANGE(bytes, type)                                                                                   \

@@ -81,6 +81,10 @@ struct pt_shadow_self {
     struct pt_clock_self clock;
     struct pt_race_self *race; /* NULL: races are not looked for */
     volatile bool racing;      /* it makes an atomic operation, with race cells locked */
+    bool owned_held;           /* the access had a fault: its granules are locked */
+    uint32_t owns;             /* the state of pages that are its own (owned.h); 0: none can be */
+    _Atomic uint32_t owning;   /* odd while it uses a page as it is, ... */
+    uint64_t owned_at;         /* ... here: address, and above it the size */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/owned.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -112,6 +113,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
         range->high = high;
         range->watched = false;
     }
+    pt_owned_check(self, range->low, range->high, write);
     range->order = PT_MEMORY_NONE;
     range->outer = self->locked;
     self->locked = range;

@@ -8,6 +8,7 @@
 
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/hooks.h"
+#include "runtime/shadow/owned.h"
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
@@ -39,6 +40,7 @@ SMALL_INLINE pt_shadow_word *pt_small_begin(struct pt_shadow_self *self, uintptr
     pt_rank_take(PT_RANK_GRANULE);
     atomic_thread_fence(memory_order_release); /* partner: that of a fast read, as in pt_granule_lock */
     self->locked_word = word;
+    pt_owned_check(self, address, address + size, write);
     if (write)
         pt_shadow_hooks.opens(self, address, size);
     return word;

@@ -102,6 +102,8 @@ static bool mark(struct pt_shadow_self *self, uint32_t object)
         }
         atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
+    if (self->records)
+        pt_shadow_hooks.shares(self, low, end); /* from the next access on it is seen */
     memcpy(watched->last, (const void *)address, watched->size);
     if (!watched->path)
         pt_shadow_hooks.initial(self, object);

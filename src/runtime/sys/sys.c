@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -597,6 +598,16 @@ void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
     struct timespec limit = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
                              .tv_nsec = (long)(nanoseconds % 1000000000u)};
     call(SYS_futex, (long)word, FUTEX_WAIT, seen, (long)&limit, 0, 0);
+}
+
+bool pt_sys_start_barriers(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 && pt_sys_barrier();
+}
+
+bool pt_sys_barrier(void)
+{
+    return call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
 }
 
 void pt_sys_wake(_Atomic uint32_t *word)

@@ -33,6 +33,10 @@ void *pt_sys_reserve_unforked(void);
 void pt_sys_populate(void *memory, size_t bytes);
 /* Copies memory that may not be there; false: it is not, or nobody may ask. */
 bool pt_sys_read_memory(void *to, const void *from, size_t bytes);
+/* Whether there will be barriers for all threads; and one: each has passed it somewhere. False: the kernel was not
+ * asked, or does not know it. */
+bool pt_sys_start_barriers(void);
+bool pt_sys_barrier(void);
 /* Whether the kernel says that nothing is there; false also where nobody may ask. */
 bool pt_sys_is_unmapped(uintptr_t address);
 /* Reserved memory that is filled from one end on, and used here and there. */

@@ -24,6 +24,7 @@
 #include <ucontext.h>
 
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/owned.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
@@ -166,7 +167,8 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     _Atomic uint64_t *word = locked ? NULL : self->locked_word;
     struct pt_reading *reading = locked ? NULL : self->reading;
     bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
-    bool racing = self->racing;
+    bool racing = self->racing, owned = pt_owned_suspend(self);
+    uint64_t owned_at = self->owned_at;
     uint32_t race_cells = racing ? self->race->locked_count : 0;
     if (racing)
         pt_race_suspend(self->race);
@@ -196,7 +198,10 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     if (word)
         pt_granule_collect(self, pt_granule_lock(word));
     self->locked_word = word;
-    self->disturbed = disturbed;
+    self->owned_at = owned_at;
+    if (owned)
+        pt_owned_resume(self);
+    self->disturbed = disturbed || owned;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
