@@ -99,7 +99,6 @@ struct pt_race_journal {
     uint64_t end;                /* the number with which the block ends */
     uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
     uint64_t calls;              /* pt_race_calls of the latest record */
-    uint16_t lists;              /* that it has begun (many.c) */
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
 };
 
