@@ -145,6 +145,15 @@ void *pt_sys_reserve(size_t bytes)
     assert_true(blocks_used < BLOCKS);
     return blocks[blocks_used++];
 }
+void *pt_sys_reserve_aligned(size_t bytes, size_t alignment)
+{
+    (void)alignment;
+    return pt_sys_reserve(bytes);
+}
+bool pt_sys_barrier_in_all(void)
+{
+    return false; /* nobody owns a page */
+}
 void *pt_sys_reserve_table(size_t bytes)
 {
     return pt_sys_reserve(bytes);

@@ -3,6 +3,7 @@
 
 #include "core/hooks.h"
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/own.h"
 
 enum { STEPS = 120000 };
 
@@ -161,6 +162,96 @@ static void test_accesses_follow_algorithm_a(void **state)
     }
 }
 
+/* --- pages that one thread alone uses --- */
+
+static bool is_owned(unsigned thread)
+{
+    pt_own_cell *cell = pt_own_cell_of(pt_shadow_peek((uintptr_t)model_memory));
+    return (atomic_load(cell) & PT_OWN_NUMBER) == model_threads[thread].self.clock.slot + 1;
+}
+
+/* The thread comes to own the page if it may, however often it was given up. */
+static bool take(unsigned thread)
+{
+    pt_shadow_word *word = pt_shadow_word_of((uintptr_t)model_memory);
+    pt_own_cell *cell = pt_own_cell_of(word);
+    if (!(atomic_load(cell) & PT_OWN_NUMBER))
+        atomic_store(cell, 0);
+    pt_own_take(model_play(thread), word, (uintptr_t)model_memory);
+    return is_owned(thread);
+}
+
+/* Two accesses that are under way at once, in which the clock may become another's. */
+static void copy_between(unsigned thread, unsigned to, unsigned from, unsigned size)
+{
+    __portent_begin_read(model_memory + from, size, NULL);
+    __portent_begin_write(model_memory + to, size, NULL);
+    memmove(model_memory + to, model_memory + from, size);
+    __portent_end_write(model_memory + to, size, NULL);
+    memmove(expected + to, expected + from, size);
+    model_write(thread, to, size);
+    __portent_end_read(model_memory + from, size, NULL);
+    model_read(thread, from, size);
+}
+
+/* A thread's turn is long, so that it meets what it has left itself; its pages are taken away when the next one comes,
+ * or when it takes a clock. */
+static void test_pages_have_owners(void **state)
+{
+    (void)state;
+    unsigned seed = 7, thread = 0, taken = 0, used = 0;
+    memcpy(expected, model_memory, sizeof expected);
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (random_below(&seed, 100) == 0)
+            thread = random_below(&seed, MODEL_THREADS);
+        model_play(thread);
+        if (random_below(&seed, 8) == 0)
+            model_tick(thread);
+        if (!is_owned(thread) && random_below(&seed, 20) == 0)
+            taken += take(thread);
+        used += is_owned(thread);
+        step(&seed, thread);
+        if (random_below(&seed, 30) == 0)
+            copy_between(thread, random_below(&seed, 24), 48 + random_below(&seed, 24), 1 + random_below(&seed, 24));
+        model_check(thread);
+        assert_memory_equal(model_memory, expected, sizeof expected);
+    }
+    assert_true(taken > 500);
+    assert_true(used > STEPS / 10);
+    for (unsigned i = 0; i < MODEL_THREADS; i++) {
+        pt_own_end_all(model_play(i));
+        /* nobody has more than a few clocks here: numbers that are counted wrong would never come back */
+        assert_true(model_threads[i].self.clock.ring.size <= 1024);
+    }
+    assert_int_equal(atomic_load(&pt_own_pages), 0);
+}
+
+/* What the owner left is in the shadow when it has given the page up, byte by byte. */
+static void test_an_owner_leaves_its_clocks(void **state)
+{
+    (void)state;
+    struct pt_shadow_self *self = model_play(3);
+    for (unsigned i = 0; i < 40; i++)
+        model_tick(3);
+    __portent_store8(model_memory, 1, NULL);
+    assert_true(take(3));
+    pt_clock_id first = self->clock.id;
+    model_tick(3);
+    pt_clock_id second = self->clock.id;
+    __portent_store2(model_memory + 2, 7, NULL);
+    model_tick(3);
+    assert_int_equal(__portent_load2(model_memory + 4, NULL), 0);
+    assert_true(is_owned(3));
+    pt_own_end_all(self);
+    uint64_t word = atomic_load(pt_shadow_peek((uintptr_t)model_memory));
+    assert_int_equal(word & PT_SHADOW_STATE, PT_SHADOW_FINE);
+    const struct pt_fine *fine = &pt_fines[pt_shadow_access(word)];
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(fine->write[i], i == 2 || i == 3 ? second : first);
+        assert_int_equal(fine->access[i], i == 4 || i == 5 ? self->clock.id : fine->write[i]);
+    }
+}
+
 /* A thread inside the runtime is a handler that nobody knows of: it accesses, and nothing else changes. */
 static void test_inside_the_runtime_nothing_changes(void **state)
 {
@@ -303,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_a_word_has_what_was_packed),
         cmocka_unit_test(test_a_granule_is_locked_once),
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
+        cmocka_unit_test_setup(test_pages_have_owners, model_forget),
+        cmocka_unit_test_setup(test_an_owner_leaves_its_clocks, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
         cmocka_unit_test_setup(test_watched_variables_are_reported, model_forget),
         cmocka_unit_test_setup(test_a_variable_ends_as_a_whole, model_forget),

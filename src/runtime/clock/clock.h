@@ -55,6 +55,9 @@ struct pt_clock_ring {
     uint32_t found;   /* free numbers in this cycle */
     pt_clock_id *ids; /* by position */
     int64_t *local;   /* references to them that went through the owner's hands */
+    uint8_t *marked;  /* those that are in use without being counted, when the cycle began ... */
+    void (*mark)(struct pt_clock_self *self); /* ... as this says, if it is not NULL */
+    uint32_t least;                           /* numbers that it should have, so that asking is worth it */
 };
 
 /* How far in another's ring a thread has come. */

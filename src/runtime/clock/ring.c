@@ -10,7 +10,9 @@
  *
  * References. The owner counts those that go through its hands in memory of its own (biased reference counting, Choi et
  * al. 2018); all others are counted in the clock, above a bias, so that no other thread ever finds zero. Only the owner
- * uses a number again, when its turn has come and the two counts say that nobody has it.
+ * uses a number again, when its turn has come and the two counts say that nobody has it. A layer above may have numbers
+ * of the owner's without counting them, where only the owner looks: it marks them when a cycle begins (shadow/own.h).
+ * Those that come there later have been made in that cycle, and none of these is used again before the next.
  *
  * A ring doubles when most of its numbers were in use in the last cycle, so a clock is made in constant time on
  * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
@@ -58,18 +60,23 @@ static bool make_room(struct pt_clock_self *self, uint32_t count)
     struct pt_clock_ring *ring = &self->ring;
     pt_clock_id *ids = pt_pool_take(&self->pool, count * sizeof *ids);
     int64_t *local = ids ? pt_pool_take(&self->pool, count * sizeof *local) : NULL;
-    if (!local) {
+    uint8_t *marked = local ? pt_pool_take(&self->pool, count) : NULL;
+    if (!marked) {
         pt_pool_give(&self->pool, ids);
+        pt_pool_give(&self->pool, local);
         return false;
     }
     if (ring->size) {
         memcpy(ids, ring->ids, ring->size * sizeof *ids);
         memcpy(local, ring->local, ring->size * sizeof *local);
     }
+    memset(marked, 0, count); /* a ring grows when a cycle ends: all are asked for again */
     pt_pool_give(&self->pool, ring->ids);
     pt_pool_give(&self->pool, ring->local);
+    pt_pool_give(&self->pool, ring->marked);
     ring->ids = ids;
     ring->local = local;
+    ring->marked = marked;
     return true;
 }
 
@@ -112,7 +119,8 @@ static bool start_ring(struct pt_clock_self *self)
 static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
 {
     pt_clock_id id = ring->ids[position];
-    return ring->local[position] + atomic_load_explicit(&pt_clocks[id].references, memory_order_acquire) == BIAS;
+    return !ring->marked[position] &&
+           ring->local[position] + atomic_load_explicit(&pt_clocks[id].references, memory_order_acquire) == BIAS;
 }
 
 /* What comes next was used long ago, and another thread may have released it last. */
@@ -133,8 +141,12 @@ static void look_ahead(const struct pt_clock_ring *ring)
 static bool turn(struct pt_clock_self *self)
 {
     struct pt_clock_ring *ring = &self->ring;
-    if (ring->found < ring->size / 8 * 3)
+    if (ring->found < ring->size / 8 * 3 || ring->size < ring->least)
         grow(self, ring->size);
+    if (ring->mark) {
+        memset(ring->marked, 0, ring->size);
+        ring->mark(self);
+    }
     bool any = ring->found > 0 || ring->position + 1 < ring->size;
     ring->found = 0;
     ring->position = 0;
@@ -186,5 +198,6 @@ void pt_clock_ring_end(struct pt_clock_self *self)
     new_cycle(self); /* whoever comes to have this place has other numbers */
     pt_pool_give(&self->pool, ring->ids);
     pt_pool_give(&self->pool, ring->local);
+    pt_pool_give(&self->pool, ring->marked);
     *ring = (struct pt_clock_ring){0};
 }

@@ -179,6 +179,7 @@ static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_s
             pt_self_release(&self->clock, pt_shadow_write(seen), 1);
         pt_granule_unlock(word, write ? marks | clock << PT_SHADOW_WRITE_AT | clock
                                       : marks | (seen & ~PT_SHADOW_CLOCK) | clock);
+        pt_own_consider(self, word, address);
     }
     pt_fast_leave(self);
 }

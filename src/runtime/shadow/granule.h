@@ -20,6 +20,21 @@ static inline bool pt_fine_are_many(void)
 }
 /* A word in the page of this address is no longer 0. */
 void pt_shadow_note_use(uintptr_t address);
+/* After an access of a granule that has taken no clocks: now and then the page becomes the thread's own. */
+enum { PT_OWN_TURN = 64 };
+void pt_own_take(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address);
+static inline void pt_own_consider(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address)
+{
+    if (__builtin_expect(++self->own_turn % PT_OWN_TURN == 0, 0))
+        pt_own_take(self, word, address);
+}
+/* In a child that begins anew: nobody owns a page. */
+void pt_own_restart(void);
+/* Before the thread's ring ends: it has no page any more. Before there are no system calls: nobody has, for good. */
+void pt_own_end_all(struct pt_shadow_self *self);
+void pt_own_stop(void);
+/* A fault in the middle of an access: pages that the thread is in are given up, and what it accesses is locked. */
+void pt_own_yield(struct pt_shadow_self *self);
 /* The locked granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
 /* The word of a locked granule, packed where it can be. */

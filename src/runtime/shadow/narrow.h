@@ -142,6 +142,7 @@ static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow
         if (write)
             pt_narrow_put(self, fine->write + (address & 7), size, false);
         pt_granule_unlock(word, __builtin_expect(packs, 0) ? pt_granule_pack(self, address, seen) : seen);
+        pt_own_consider(self, word, address);
     }
     pt_fast_leave(self);
 }

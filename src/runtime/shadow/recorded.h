@@ -11,6 +11,7 @@
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/narrow.h"
 #include "runtime/shadow/native.h"
+#include "runtime/shadow/own.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/small.h"
 
@@ -148,6 +149,18 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
     }
+/* One in a page of the thread's own, or of a granule that somebody else has locked. */
+#define DEFINE_OWN_READ(name, bytes, type, perform)                                                                    \
+    static COLD type own_##name(const void *address, int order, const struct pt_site *site,                            \
+                                struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                      \
+    {                                                                                                                  \
+        if (!pt_own_begin(self, word))                                                                                 \
+            return fast_##name(address, order, site, self, word, seen);                                                \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        pt_own_end(self, word, (uintptr_t)address, bytes, false);                                                      \
+        return value;                                                                                                  \
+    }
 /* Where the program records itself. */
 #define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
     static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
@@ -220,6 +233,7 @@ static bool is_untouched(uintptr_t address)
         return value;                                                                                                  \
     }                                                                                                                  \
     DEFINE_NARROW_READ(name, bytes, type, perform)                                                                     \
+    DEFINE_OWN_READ(name, bytes, type, perform)                                                                        \
     static inline type recorded_##name(const void *address, int order, const struct pt_site *site)                     \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
@@ -229,6 +243,8 @@ static bool is_untouched(uintptr_t address)
             return pair_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
+        if (seen & PT_SHADOW_LOCKED)                                                                                   \
+            return own_##name(address, order, site, self, word, seen);                                                 \
         if (seen & PT_SHADOW_FINE)                                                                                     \
             return narrow_##name(address, order, site, self, word, seen);                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
@@ -313,6 +329,12 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
+        if (seen & PT_SHADOW_LOCKED && pt_own_begin(self, word)) {                                                     \
+            type result = perform;                                                                                     \
+            self->states++;                                                                                            \
+            pt_own_end(self, word, at, bytes, true);                                                                   \
+            return result;                                                                                             \
+        }                                                                                                              \
         if (!word || !pt_fast_write_is_known(self->fast, seen))                                                        \
             return fast_##name(address, value, op, order, site);                                                       \
         if (!pt_fast_lock(self, word, seen))                                                                           \

@@ -22,7 +22,11 @@
 #include "runtime/shadow/hooks.h"
 #include "runtime/sys/runtime.h"
 
-enum { PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6 };
+/* The owner of a page (own.h): its number, whether somebody else has asked for it, and how often it was given up. */
+typedef _Atomic uint32_t pt_own_cell;
+enum { PT_OWN_NUMBER = (1 << 18) - 1, PT_OWN_GOING = 1 << 23, PT_OWN_TIMES_AT = 24 };
+
+enum { PT_OPEN_MAX = 8, PT_OWN_PLACES = PT_OPEN_MAX + 2, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6 };
 
 /* Why a thread is not simply done when it leaves the runtime: a signal or a violation was deferred. */
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2, PT_ATTEND_PATHS = 4 };
@@ -34,10 +38,11 @@ struct pt_locked_range {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules locked */
     bool watched;
-    bool bare;     /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
-    uint8_t order; /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
-    bool stores;   /* it is an atomic store, which comes as an update */
-    uint16_t sync; /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */
+    bool bare;      /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
+    uint8_t order;  /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
+    bool stores;    /* it is an atomic store, which comes as an update */
+    uint8_t own[2]; /* nothing is locked: its page or two are the thread's (own.h), which is in them by these places */
+    uint16_t sync;  /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */
     struct pt_locked_range *outer;
 };
 
@@ -81,6 +86,10 @@ struct pt_shadow_self {
     struct pt_clock_self clock;
     struct pt_race_self *race; /* NULL: races are not looked for */
     volatile bool racing;      /* it makes an atomic operation, with race cells locked */
+    bool owned;                /* it has had pages of its own (own.h) */
+    uint32_t owns;             /* its number in their cells, while it may use them; 0: not with this clock */
+    uint32_t own_turn;         /* accesses that might be reasons to take one */
+    pt_own_cell *_Atomic own_at[PT_OWN_PLACES]; /* pages that it is in: 0 by a fast access, the others by ranges */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */

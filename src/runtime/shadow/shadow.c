@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/own.h"
 #include "runtime/shadow/watch.h"
 
 enum { RUN = 8 };
@@ -30,6 +31,7 @@ void pt_shadow_restart(void)
         leaf->older = older;
     }
     pt_fine_restart();
+    pt_own_restart();
 }
 
 static void list_leaf(struct pt_shadow_leaf *leaf)
@@ -42,7 +44,7 @@ static void list_leaf(struct pt_shadow_leaf *leaf)
 
 struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
 {
-    struct pt_shadow_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
+    struct pt_shadow_leaf *made = pt_sys_reserve_aligned(sizeof *made, PT_LEAF_ALIGNMENT), *there = NULL;
     if (!made) {
         pt_runtime_give_up();
         return NULL;
@@ -90,6 +92,8 @@ static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t fr
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
+    if (pt_own_forget(self, page > from ? page : from, end, &any))
+        return any;
     for (; granule < end; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         if (!atomic_load_explicit(word, memory_order_relaxed))

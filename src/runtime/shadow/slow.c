@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/own.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -71,19 +72,9 @@ static void expect(uintptr_t address)
         __builtin_prefetch((const void *)&pt_clock_homes[pt_shadow_access(seen)]);
 }
 
-bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
-                   struct pt_locked_range *range)
+/* Locks all granules, and those of the watched variables that it touches. */
+static bool lock_all(struct pt_shadow_self *self, struct pt_locked_range *range, bool write)
 {
-    *range = (struct pt_locked_range){.from = address,
-                                      .to = address + size,
-                                      .low = address & ~(uintptr_t)7,
-                                      .high = (address + size + 7) & ~(uintptr_t)7};
-    self->locked_word = NULL; /* nothing of an earlier access is left, should this one fault on its way */
-    pt_sys_touch_stack();
-    if (self->crowded && !self->locked)
-        pt_readers_make_room(self);
-    if (self->slow)
-        expect(address);
     for (;;) {
         bool wide = true;
         uintptr_t low = range->low, high = range->high;
@@ -112,10 +103,44 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
         range->high = high;
         range->watched = false;
     }
-    range->order = PT_MEMORY_NONE;
     range->outer = self->locked;
     self->locked = range;
     return true;
+}
+
+static void start_range(struct pt_shadow_self *self, uintptr_t address, size_t size, struct pt_locked_range *range)
+{
+    *range = (struct pt_locked_range){.from = address,
+                                      .to = address + size,
+                                      .low = address & ~(uintptr_t)7,
+                                      .high = (address + size + 7) & ~(uintptr_t)7,
+                                      .order = PT_MEMORY_NONE};
+    self->locked_word = NULL; /* nothing of an earlier access is left, should this one fault on its way */
+    pt_sys_touch_stack();
+    if (self->crowded && !self->locked)
+        pt_readers_make_room(self);
+}
+
+bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                   struct pt_locked_range *range)
+{
+    start_range(self, address, size, range);
+    if (pt_own_open(self, range)) {
+        range->outer = self->locked;
+        self->locked = range;
+        return true;
+    }
+    if (self->slow)
+        expect(address);
+    return lock_all(self, range, write);
+}
+
+/* The same with locks in every case. */
+static bool begin_locked(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                         struct pt_locked_range *range)
+{
+    start_range(self, address, size, range);
+    return lock_all(self, range, write);
 }
 
 bool pt_slow_is_near_watched(uintptr_t address, size_t size)
@@ -140,7 +165,7 @@ bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t s
     struct pt_locked_range range;
     bool watched = false;
     pt_enter(self);
-    if (pt_slow_begin(self, address, size, false, &range)) {
+    if (begin_locked(self, address, size, false, &range)) {
         watched = range.watched;
         self->locked = range.outer;
         unlock_all(&range, range.high);
@@ -433,6 +458,8 @@ static void end_bare(struct pt_shadow_self *self, const struct pt_locked_range *
 
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site)
 {
+    if (range->own[0] && pt_own_close(self, range, false))
+        return;
     if (range->bare && !range->sync) {
         end_bare(self, range, PT_KIND_READ_AT, site);
         return;
@@ -461,6 +488,8 @@ void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range
 void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site)
 {
+    if (range->own[0] && pt_own_close(self, range, true))
+        return;
     /* Properties have one word for what is atomic and writes; the record says that nothing was read. */
     if (self->slow && range->order && !range->sync && kind == PT_KIND_WRITE) {
         range->stores = true;
@@ -491,7 +520,7 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
 bool pt_slow_look(struct pt_shadow_self *self, uintptr_t address, size_t size, void *ret)
 {
     struct pt_locked_range range;
-    if (!pt_slow_begin(self, address, size, false, &range))
+    if (!begin_locked(self, address, size, false, &range))
         return false;
     bool got = pt_sys_read_memory(ret, (const void *)address, size);
     take_clocks(self, &range, pt_granule_before_read);
@@ -505,7 +534,7 @@ void pt_slow_say(struct pt_shadow_self *self, uint32_t object, bool later, const
     struct pt_watched *watched = &pt_watched[object];
     struct pt_locked_range range;
     uintptr_t address = pt_watch_address(watched);
-    if (!address || !pt_slow_begin(self, address, watched->size, true, &range))
+    if (!address || !begin_locked(self, address, watched->size, true, &range))
         return;
     take_clocks(self, &range, pt_granule_before_write);
     if (pt_watch_address(watched) == address) { /* its memory may have ended before all was locked */

@@ -118,6 +118,33 @@ void *pt_sys_reserve(size_t bytes)
     return without_huge_pages(map(0, bytes, PROT_READ | PROT_WRITE, 0), bytes);
 }
 
+void *pt_sys_reserve_aligned(size_t bytes, size_t alignment)
+{
+    size_t whole = (bytes + 4095) & ~(size_t)4095;
+    if (pt_sys_is_quiet())
+        return take_ahead(bytes);
+    long memory = map(0, whole + alignment, PROT_READ | PROT_WRITE, 0);
+    if (failed(memory))
+        return NULL;
+    long from = (memory + (long)alignment - 1) & -(long)alignment, end = memory + (long)(whole + alignment);
+    if (from > memory)
+        call(SYS_munmap, memory, from - memory, 0, 0, 0, 0);
+    call(SYS_munmap, from + (long)whole, end - from - (long)whole, 0, 0, 0, 0);
+    return without_huge_pages(from, whole);
+}
+
+bool pt_sys_barrier_in_all(void)
+{
+    enum { PRIVATE_EXPEDITED = 8, REGISTER_PRIVATE_EXPEDITED = 16 };
+    static atomic_bool registered;
+    if (!atomic_load_explicit(&registered, memory_order_relaxed)) {
+        if (failed(call(SYS_membarrier, REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0)))
+            return false;
+        atomic_store_explicit(&registered, true, memory_order_relaxed);
+    }
+    return !failed(call(SYS_membarrier, PRIVATE_EXPEDITED, 0, 0, 0, 0, 0));
+}
+
 enum { PAGE = 4096 };
 
 /* It counts as a stack. The page below keeps it from growing as a stack would, where an access went astray. */

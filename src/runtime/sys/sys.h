@@ -16,6 +16,11 @@ long pt_sys_call(long number, long a, long b, long c, long d);
 
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
+/* The same at a multiple of a power of two, unless there are no more system calls. */
+void *pt_sys_reserve_aligned(size_t bytes, size_t alignment);
+/* When it returns, every other thread of the process has passed a full barrier since it was called. False: there is no
+ * such thing. */
+bool pt_sys_barrier_in_all(void);
 /* The same for what is large, stays, and is touched here and there: nothing of it counts as data of the program, which
  * may have limited that (RLIMIT_DATA). */
 void *pt_sys_reserve_table(size_t bytes);

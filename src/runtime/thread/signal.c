@@ -162,6 +162,7 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
 {
     struct pt_shadow_self *self = &thread->shadow;
     struct pt_locked_range *locked = self->locked;
+    pt_own_yield(self); /* what is accessed is locked then, as without it */
     uint32_t busy = self->busy, open = self->open_count;
     _Atomic uint64_t *word = locked ? NULL : self->locked_word;
     struct pt_reading *reading = locked ? NULL : self->reading;

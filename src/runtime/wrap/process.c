@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/explore/explore.h"
+#include "runtime/shadow/granule.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
@@ -108,6 +109,13 @@ static bool is_filter(long number, long first, long second)
            (number == SYS_prctl && first == PR_SET_SECCOMP && second != SECCOMP_MODE_DISABLED);
 }
 
+/* Afterwards the runtime has no system calls, by which it gets memory, and pages of other threads (shadow/own.h). */
+static void before_filter(void)
+{
+    pt_sys_reserve_ahead();
+    pt_own_stop();
+}
+
 PT_WRAP(int, prctl, (int option, ...))
 {
     unsigned long more[4];
@@ -118,7 +126,7 @@ PT_WRAP(int, prctl, (int option, ...))
     va_end(list);
     bool filter = pt_channel && is_filter(SYS_prctl, option, (long)more[0]);
     if (filter)
-        pt_sys_reserve_ahead();
+        before_filter();
     int result = PT_REAL(prctl)(option, more[0], more[1], more[2], more[3]);
     if (filter && result == 0)
         pt_sys_go_quiet();
@@ -140,7 +148,7 @@ bool pt_syscall_before(long number, const long *words)
         note_exit((int)words[0]);
     bool filter = pt_channel && is_filter(number, words[0], words[1]);
     if (filter)
-        pt_sys_reserve_ahead();
+        before_filter();
     note_clone(clone_flags(number, words));
     return filter;
 }
