@@ -43,7 +43,7 @@ static inline void pt_own_leave(struct pt_shadow_self *self, unsigned place)
 
 /* Begins an access of one granule that was seen locked: true inside the runtime, and inside the page. The thread is not
  * in the runtime before. */
-static inline bool pt_own_begin(struct pt_shadow_self *self, pt_shadow_word *word)
+static inline __attribute__((always_inline)) bool pt_own_begin(struct pt_shadow_self *self, pt_shadow_word *word)
 {
     if (!self->owns || self->busy || self->fast == PT_NOT_FAST)
         return false;
@@ -54,6 +54,20 @@ static inline bool pt_own_begin(struct pt_shadow_self *self, pt_shadow_word *wor
     self->locked_word = NULL;
     pt_fast_leave(self);
     return false;
+}
+
+/* A read of a page of its own that would leave the granule as it is: nothing is written and nothing said. `seen` is its
+ * word, loaded before the value; the cell is looked at after it, behind an acquire fence. While it is as it should be,
+ * nobody else has come: whoever does marks it before anything else. */
+static inline bool pt_own_read_is_known(const struct pt_shadow_self *self, uint64_t seen, uint64_t marks)
+{
+    return (seen & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (self->fast | marks | PT_SHADOW_LOCKED) &&
+           self->owns;
+}
+static inline bool pt_own_still(const struct pt_shadow_self *self, pt_shadow_word *word)
+{
+    return (atomic_load_explicit(pt_own_cell_of(word), memory_order_relaxed) & (PT_OWN_NUMBER | PT_OWN_GOING)) ==
+           self->owns;
 }
 
 /* The end of an access of these bytes, in any form of the granule. */

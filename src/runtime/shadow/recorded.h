@@ -154,11 +154,20 @@ static bool is_untouched(uintptr_t address)
     static COLD type own_##name(const void *address, int order, const struct pt_site *site,                            \
                                 struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                      \
     {                                                                                                                  \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        if (pt_own_read_is_known(self, seen, pt_fast_marks(self, at, bytes))) {                                        \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (__builtin_expect(pt_own_still(self, word), 1)) {                                                       \
+                self->states++;                                                                                        \
+                return value;                                                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
         if (!pt_own_begin(self, word))                                                                                 \
             return fast_##name(address, order, site, self, word, seen);                                                \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
-        pt_own_end(self, word, (uintptr_t)address, bytes, false);                                                      \
+        pt_own_end(self, word, at, bytes, false);                                                                      \
         return value;                                                                                                  \
     }
 /* Where the program records itself. */
