@@ -31,7 +31,7 @@ struct owner {
 
 static struct owner owners[THREADS]; /* by slot */
 static atomic_bool stopped;
-_Atomic uint32_t pt_own_pages;
+uint32_t pt_own_pages;
 
 static pt_shadow_word *words_of(const pt_own_cell *cell)
 {
@@ -194,7 +194,7 @@ static void add_page(struct pt_shadow_self *self, struct owner *owner, pt_own_ce
     self->clock.ring.mark = mark_all;
     self->clock.ring.least = owner->count * (WORDS / WORTH);
     pt_shadow_note_use(address);
-    atomic_fetch_add_explicit(&pt_own_pages, 1, memory_order_relaxed);
+    __atomic_fetch_add(&pt_own_pages, 1, __ATOMIC_RELAXED);
     /* release: whoever is told of the owner finds it there */
     atomic_fetch_or_explicit(cell, self->clock.slot + 1, memory_order_release);
 }
@@ -272,7 +272,7 @@ static void give_up(struct owner *owner, pt_own_cell *cell, struct pt_shadow_sel
     while (owner->cells[at] != cell)
         at++;
     owner->cells[at] = owner->cells[--owner->count];
-    atomic_fetch_sub_explicit(&pt_own_pages, 1, memory_order_relaxed);
+    __atomic_fetch_sub(&pt_own_pages, 1, __ATOMIC_RELAXED);
     uint32_t times = (atomic_load_explicit(cell, memory_order_relaxed) >> PT_OWN_TIMES_AT) + 1;
     atomic_store_explicit(cell, (times < TIMES ? times : TIMES) << PT_OWN_TIMES_AT, memory_order_release);
 }
@@ -373,26 +373,25 @@ void pt_own_end_all(struct pt_shadow_self *self)
     pt_spin_unlock(&owner->lock);
 }
 
-static void take_one_away(struct owner *owner)
+/* True when there is none any more. */
+static bool take_one_away(struct owner *owner)
 {
     pt_spin_lock(&owner->lock);
     if (owner->count && owner->self == pt_self)
         give_up(owner, owner->cells[owner->count - 1], pt_self);
     else if (owner->count)
         take_away(owner, owner->cells[owner->count - 1]);
+    bool none = !owner->count;
     pt_spin_unlock(&owner->lock);
+    return none;
 }
 
 void pt_own_stop(void)
 {
     atomic_store(&stopped, true);
     for (unsigned i = 0; i < THREADS; i++)
-        for (unsigned turn = 0; atomic_load_explicit(&pt_own_pages, memory_order_relaxed) && owners[i].count;) {
-            uint32_t before = owners[i].count;
-            take_one_away(&owners[i]);
-            if (owners[i].count == before) /* its owner is in it */
-                pt_spin_await(&pt_own_pages, atomic_load_explicit(&pt_own_pages, memory_order_relaxed), &turn);
-        }
+        for (unsigned turn = 0; !take_one_away(&owners[i]);) /* its owner is in it, and will not be for long */
+            pt_spin_await(&owners[i].lock.state, 0, &turn);
 }
 
 void pt_own_restart(void)
@@ -402,7 +401,7 @@ void pt_own_restart(void)
         owners[i].count = owners[i].lost = 0;
         owners[i].self = NULL;
     }
-    atomic_store_explicit(&pt_own_pages, 0, memory_order_relaxed);
+    __atomic_store_n(&pt_own_pages, 0, __ATOMIC_RELAXED);
 }
 
 /* --- granules of an own page --- */

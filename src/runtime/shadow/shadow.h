@@ -49,7 +49,7 @@ typedef _Atomic uint64_t pt_shadow_word;
 struct pt_shadow_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
-    struct pt_shadow_leaf *older; /* the one that was made before */
+    struct pt_shadow_leaf *older;                 /* the one that was made before */
     pt_own_cell owners[1 << (PT_LEAF_BITS - 12)]; /* by page of 4 KiB (own.h) */
     _Alignas(64) pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
 };
@@ -63,7 +63,11 @@ static inline pt_own_cell *pt_own_cell_of(pt_shadow_word *word)
     struct pt_shadow_leaf *leaf = (struct pt_shadow_leaf *)((uintptr_t)word & ~(PT_LEAF_ALIGNMENT - 1));
     return &leaf->owners[(word - leaf->words) >> 9];
 }
-extern _Atomic uint32_t pt_own_pages; /* that have an owner */
+extern uint32_t pt_own_pages; /* that have an owner; changed by atomic operations */
+static inline bool pt_own_any(void)
+{
+    return __atomic_load_n(&pt_own_pages, __ATOMIC_RELAXED);
+}
 /* Asks for the page of a word that was found locked: true if its owner had it, and the word may be unlocked now. */
 bool pt_own_revoke(pt_shadow_word *word);
 
@@ -150,8 +154,8 @@ static inline uint64_t pt_granule_lock(pt_shadow_word *word)
             atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
             return seen;
         }
-        if (seen & PT_SHADOW_LOCKED && !(atomic_load_explicit(&pt_own_pages, memory_order_relaxed) &&
-                                         pt_own_revoke(word))) /* the futex is the half of the word with that bit: the upper one */
+        if (seen & PT_SHADOW_LOCKED &&
+            !(pt_own_any() && pt_own_revoke(word))) /* the futex is the half of the word with that bit: the upper one */
             pt_spin_await((_Atomic uint32_t *)word + 1, (uint32_t)(seen >> 32), &turn);
         seen = atomic_load_explicit(word, memory_order_relaxed);
     }

@@ -119,14 +119,15 @@ static void start_range(struct pt_shadow_self *self, uintptr_t address, size_t s
     pt_sys_touch_stack();
     if (self->crowded && !self->locked)
         pt_readers_make_room(self);
+    if (self->locked) /* whoever waits for a lock has no more than granules that others wait for */
+        pt_own_yield(self);
 }
 
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                    struct pt_locked_range *range)
 {
     start_range(self, address, size, range);
-    if (pt_own_open(self, range)) {
-        range->outer = self->locked;
+    if (!self->locked && pt_own_open(self, range)) {
         self->locked = range;
         return true;
     }
