@@ -326,7 +326,8 @@ static void give_up_own(struct pt_shadow_self *self, pt_own_cell *cell)
         return;
     }
     pt_spin_lock(&owner->lock);
-    if (atomic_load_explicit(cell, memory_order_relaxed) & PT_OWN_NUMBER) /* nobody has taken it away meanwhile */
+    /* else somebody has taken it away meanwhile */
+    if ((atomic_load_explicit(cell, memory_order_relaxed) & PT_OWN_NUMBER) == self->clock.slot + 1)
         give_up(owner, cell, self);
     pt_spin_unlock(&owner->lock);
 }

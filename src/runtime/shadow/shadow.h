@@ -64,9 +64,11 @@ static inline pt_own_cell *pt_own_cell_of(pt_shadow_word *word)
     return &leaf->owners[(word - leaf->words) >> 9];
 }
 extern uint32_t pt_own_pages; /* that have an owner; changed by atomic operations */
+/* Whoever is late asks again. A plain load, so that the word is what a waiting thread has looked at last
+ * (tests/interleave). */
 static inline bool pt_own_any(void)
 {
-    return __atomic_load_n(&pt_own_pages, __ATOMIC_RELAXED);
+    return *(const volatile uint32_t *)&pt_own_pages;
 }
 /* Asks for the page of a word that was found locked: true if its owner had it, and the word may be unlocked now. */
 bool pt_own_revoke(pt_shadow_word *word);
