@@ -17,8 +17,8 @@ enum {
     THREADS = 64,
     PAGES = 1024 /* of a thread */,
     WORDS = 512,
-    TIMES = 8,
-    LOST = 256,
+    TIMES = 32,
+    LOST = 1024,
     WORTH = 32 /* words looked at for a clock of a ring */
 };
 
