@@ -176,8 +176,8 @@ static bool lock_words(struct pt_shadow_self *self, pt_shadow_word *words)
 static bool may_own(const struct pt_shadow_self *self)
 {
     return self->clock.slot < THREADS && !self->slow && self->fast == self->clock.id && self->clock.id &&
-           pt_clock_home(self->clock.id) >> 32 == self->clock.ring.owner && pt_has_cache(PT_CACHE_OWN) &&
-           !atomic_load_explicit(&stopped, memory_order_relaxed);
+           self->clock.ring.owner && pt_clock_home(self->clock.id) >> 32 == self->clock.ring.owner &&
+           pt_has_cache(PT_CACHE_OWN) && !atomic_load_explicit(&stopped, memory_order_relaxed);
 }
 
 static void add_page(struct pt_shadow_self *self, struct owner *owner, pt_own_cell *cell, uintptr_t address)

@@ -10,7 +10,7 @@ void pt_shadow_settle(struct pt_shadow_self *self)
     bool counts = !self->slow || (self->quiet && !self->full);
     self->fast = counts && !atomic_load_explicit(&pt_shadow_steps, memory_order_relaxed) ? self->clock.id : PT_NOT_FAST;
     self->evaluates = !counts && !self->full;
-    self->owns = self->owned && !self->slow && self->fast != PT_NOT_FAST && self->clock.id &&
+    self->owns = self->owned && !self->slow && self->fast != PT_NOT_FAST && self->clock.id && self->clock.ring.owner &&
                          pt_clock_home(self->clock.id) >> 32 == self->clock.ring.owner
                      ? self->clock.slot + 1
                      : 0;
