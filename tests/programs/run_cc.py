@@ -204,6 +204,14 @@ def lists_and_trees_of_the_library_are_the_programs():
 
 
 @test
+def bodies_of_the_library_have_no_path_of_the_build():
+    """Packages are the same wherever they are built, and so is what programs get from them."""
+    build = os.path.dirname(os.path.dirname(PORTENT))
+    with open(os.path.join(build, "src", "instrument", "containers_body.bc"), "rb") as file:
+        check(build.encode() not in file.read(), f"{build} is in the bitcode")
+
+
+@test
 def a_program_runs_twins_where_nothing_is_asked_for():
     """By the runtime's own word for it (src/core/plain.h)."""
     with open("asked.c", "w", encoding="utf-8") as file:
