@@ -6,6 +6,7 @@
 
 #include "computation.h"
 #include "engine/analysis.h"
+#include "findings_util.h"
 #include "logic/lang/property.h"
 
 enum { THREADS = 6, EVENTS = 1000, MOST = 2 }; /* properties */
@@ -82,34 +83,12 @@ static void release(struct explored *x)
     pt_properties_free(x->props);
 }
 
-static void same_steps(const struct pt_step *a, const struct pt_step *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(a[i].number, b[i].number);
-        assert_string_equal(a[i].thread, b[i].thread);
-    }
-}
-
 static void same(const struct explored *x, const struct explored *y)
 {
     const struct pt_finding *a = x->finding, *b = y->finding;
     assert_int_equal(x->status, y->status);
-    assert_int_equal(a->verdict, b->verdict);
-    assert_int_equal(a->how, b->how);
-    assert_int_equal(a->relevant, b->relevant);
-    assert_int_equal(a->levels, b->levels);
-    assert_int_equal(a->states, b->states);
-    assert_int_equal(a->width, b->width);
-    assert_int_equal(a->runs, b->runs);
-    assert_int_equal(a->complete, b->complete);
+    same_findings(a, b);
     assert_int_equal(a->witness_lost, b->witness_lost);
-    assert_int_equal(a->witness_from, b->witness_from);
-    assert_int_equal(a->witness_count, b->witness_count);
-    assert_int_equal(a->actual_count, b->actual_count);
-    assert_int_equal(a->move_count, b->move_count);
-    assert_int_equal(a->switches, b->switches);
-    same_steps(a->witness, b->witness, a->witness_count);
-    same_steps(a->actual, b->actual, a->actual_count);
     assert_int_equal(!a->message, !b->message);
     if (a->message)
         assert_string_equal(a->message, b->message);
