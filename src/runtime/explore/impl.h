@@ -88,14 +88,14 @@ struct pt_explore_run {
     uint32_t slot_count; /* used so far */
     uint32_t live;       /* not ended, or not joined */
     uint32_t unjoined;
-    uint32_t away;          /* in the kernel without the turn */
-    uint32_t watcher;       /* 1 + slot of the waiting thread that looks now and then; 0: none */
-    _Atomic uint32_t holds; /* threads that wait inside of the runtime, with the turn or without */
-    bool handled;           /* the program has handlers */
-    bool outside;           /* timers may send signals: nobody is ever stuck */
-    bool several;           /* there is another thread that was not joined */
-    bool strangers;         /* there are threads that nobody schedules: started before the runtime (early), or without
-                               us */
+    uint32_t away;            /* in the kernel without the turn */
+    _Atomic uint32_t watcher; /* 1 + slot of the waiting thread that looks now and then; 0: none */
+    _Atomic uint32_t holds;   /* threads that wait inside of the runtime, with the turn or without */
+    bool handled;             /* the program has handlers */
+    bool outside;             /* timers may send signals: nobody is ever stuck */
+    bool several;             /* there is another thread that was not joined */
+    bool strangers;           /* there are threads that nobody schedules: started before the runtime (early), or without
+                                 us */
     bool early;
     uint32_t leaving; /* task that has given up the turn to end; 0: none */
     uint64_t writes, unlocks;

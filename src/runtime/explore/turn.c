@@ -317,12 +317,19 @@ static void notice_signal(uint32_t slot)
     pt_spin_unlock(&pt_run.lock);
 }
 
-/* One of those that wait does so with a time limit, which costs some, and looks whether the turn's owner sleeps. */
+/* One of those that wait does so with a time limit, which costs some, and looks whether the turn's owner sleeps. Never
+ * the owner itself, though it may have got the turn just now: then nobody would look. */
 static bool becomes_watcher(uint32_t slot)
 {
-    if (!pt_run.watcher)
+    uint32_t watcher = atomic_load_explicit(&pt_run.watcher, memory_order_relaxed);
+    if (watcher)
+        return watcher == slot + 1;
+    pt_spin_lock(&pt_run.lock);
+    if (!pt_run.watcher && !atomic_load_explicit(&pt_run.slots[slot].go, memory_order_relaxed))
         pt_run.watcher = slot + 1;
-    return pt_run.watcher == slot + 1;
+    watcher = pt_run.watcher;
+    pt_spin_unlock(&pt_run.lock);
+    return watcher == slot + 1;
 }
 
 void pt_turn_await(uint32_t slot)
