@@ -48,15 +48,27 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
     }
 }
 
-void lat_free_line(struct pt_lattice *l, uint64_t number)
+void lat_pass(struct pt_lattice *l, uint32_t column, uint64_t upto)
 {
-    uint64_t first = l->line_freed > l->line_first ? l->line_freed : l->line_first;
-    for (uint64_t n = first + 1; n <= number; n++) {
-        struct lat_place place = lat_place_of(l, n);
-        if (place.index > l->columns[place.column].freed)
-            lat_free_events(l, &l->columns[place.column], place.index);
+    struct lat_passed passed = {l->level, upto, column};
+    if (l->passed_head > 64 && l->passed_head > l->passed_count / 2) {
+        l->passed_count -= l->passed_head;
+        memmove(l->passed, l->passed + l->passed_head, l->passed_count * sizeof *l->passed);
+        l->passed_head = 0;
     }
-    l->line_freed = number > l->line_freed ? number : l->line_freed;
+    PT_PUSH(l->passed, l->passed_count, l->passed_cap, passed);
+}
+
+void lat_free_passed(struct pt_lattice *l, uint64_t level)
+{
+    for (; l->passed_head < l->passed_count && l->passed[l->passed_head].level < level; l->passed_head++)
+        lat_free_events(l, &l->columns[l->passed[l->passed_head].column], l->passed[l->passed_head].upto);
+}
+
+void lat_unpass(struct pt_lattice *l, uint64_t level)
+{
+    while (l->passed_count > l->passed_head && l->passed[l->passed_count - 1].level >= level)
+        l->passed_count--;
 }
 
 void lat_layout_unref(struct lat_layout *layout)

@@ -160,9 +160,8 @@ static void drop_oldest(struct pt_lattice *l)
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
-    if (oldest->window)
-        lat_relay_forget(l, oldest->settled);
-    /* Events that are in every cut may still have bits: while there are words, events are forgotten by number. */
+    lat_relay_forget(l, oldest->level);
+    /* Events that are in every cut may still have bits: while there are words, lat_relay_forget alone forgets some. */
     for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
         const struct lat_field *field = &oldest->layout->fields[f];
         struct lat_column *column = &l->columns[field->column];
@@ -245,8 +244,7 @@ void lat_history_release(struct pt_lattice *l)
 
 void lat_free_common(struct pt_lattice *l)
 {
-    if (l->ranked)
-        lat_free_line(l, lat_ranks_settled(l));
+    lat_free_passed(l, UINT64_MAX);
     for (uint32_t f = 0; l->layout && f < l->layout->field_count; f++) {
         struct lat_column *column = &l->columns[l->layout->fields[f].column];
         lat_free_events(l, column, column->low);
