@@ -63,6 +63,7 @@ struct lat_field {
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
+    uint32_t *quiet; /* ... and all but the first of them learned nothing: without them a cut has the same letter */
     uint64_t *number;
     const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
     uint32_t filled;
@@ -93,6 +94,9 @@ struct lat_part {
     uint32_t cap;
     uint32_t words; /* per key */
     pt_set flags;   /* of a sorted level: of all its sets */
+    bool crowded;   /* of a row (pair.c): to each of its cuts lead more runs than can be counted */
+    /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
+    pt_set calm;
 };
 
 enum { LAT_MAX_PARTS = 256 };
@@ -120,6 +124,7 @@ struct lat_past_level {
     bool row; /* there is one key, the others follow at this distance: pair.c */
     uint64_t distance;
     pt_letter *letters;
+    bool one_set; /* there is one for all cuts */
     pt_set *sets;
     uint32_t count;
     uint32_t *common;   /* per field of the layout: how many events above its base are in every cut */
@@ -127,6 +132,11 @@ struct lat_past_level {
     pt_mstate observed; /* the monitor state of the actual run here */
     size_t bytes;
 };
+
+static inline pt_set lat_past_set(const struct lat_past_level *past, uint32_t cut)
+{
+    return past->sets[past->one_set ? 0 : cut];
+}
 
 enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows */
 
