@@ -111,8 +111,16 @@ static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t numbe
         return;
     if (!l->ranked)
         memcpy(past->keys + at * words, part->keys, (past->row ? 1 : part->count) * words * sizeof *past->keys);
-    memcpy(past->letters + at, part->letters, part->count * sizeof *past->letters);
+    memcpy(past->letters + at, part->letters, (past->one_letter ? 1 : part->count) * sizeof *past->letters);
     memcpy(past->sets + at, part->sets, (past->one_set ? 1 : part->count) * sizeof *past->sets);
+}
+
+static bool has_one_letter(const struct lat_part *part)
+{
+    pt_letter difference = 0;
+    for (uint32_t i = 1; i < part->count; i++)
+        difference |= part->letters[i] ^ part->letters[0];
+    return part->count && !difference;
 }
 
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
@@ -126,13 +134,15 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     uint32_t fields = l->layout ? l->layout->field_count : 0;
     past.row = l->paired && !l->ranked;
     past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    past.one_letter = !l->full && has_one_letter(&level->parts[0]);
     past.one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
-    size_t keys = (past.row ? 1 : past.count) * words, sets = past.one_set ? 1 : past.count;
-    size_t bytes = keys * sizeof *past.keys + past.count * sizeof *past.letters + sets * sizeof *past.sets;
+    size_t keys = (past.row ? 1 : past.count) * words;
+    size_t letters = past.one_letter ? 1 : past.count, sets = past.one_set ? 1 : past.count;
+    size_t bytes = keys * sizeof *past.keys + letters * sizeof *past.letters + sets * sizeof *past.sets;
     past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
     past.keys = (uint64_t *)(void *)past.block->data;
     past.letters = (pt_letter *)(past.keys + keys);
-    past.sets = past.letters + past.count;
+    past.sets = past.letters + letters;
     past.common = past.sets + sets;
     lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
     if (l->layout) {

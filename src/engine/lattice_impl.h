@@ -123,8 +123,8 @@ struct lat_past_level {
     uint64_t *keys;
     bool row; /* there is one key, the others follow at this distance: pair.c */
     uint64_t distance;
+    bool one_letter, one_set; /* there is one for all cuts */
     pt_letter *letters;
-    bool one_set; /* there is one for all cuts */
     pt_set *sets;
     uint32_t count;
     uint32_t *common;   /* per field of the layout: how many events above its base are in every cut */
@@ -133,6 +133,10 @@ struct lat_past_level {
     size_t bytes;
 };
 
+static inline pt_letter lat_past_letter(const struct lat_past_level *past, uint32_t cut)
+{
+    return past->letters[past->one_letter ? 0 : cut];
+}
 static inline pt_set lat_past_set(const struct lat_past_level *past, uint32_t cut)
 {
     return past->sets[past->one_set ? 0 : cut];
