@@ -109,14 +109,17 @@ static uint32_t make_cuts(const struct lat_ranks *r, uint32_t *steps, uint32_t m
     uint32_t count = r->count, below = 0, at = 0;
     const lat_word *words = r->words;
     lat_word *made = r->next_words;
-    uint32_t top = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
-    for (; top < r->window->count; top++) {
+    uint32_t lowest = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
+    uint32_t less[LAT_RANK_SPAN]; /* by event from the lowest on: so many words are less than its bit, and lack it */
+    for (uint32_t top = lowest; top < r->window->count; top++) {
         lat_word need = r->need[top], bit = lat_bit(top);
         while (below < count && words[below] < bit)
             below++;
+        less[top] = below;
         if (need & ~r->any)
             continue;
-        for (uint32_t i = 0; i < below; i++) { /* without a branch: whether it is enabled cannot be foreseen */
+        uint32_t from = need && lat_highest_bit(need) >= lowest ? less[lat_highest_bit(need)] : 0;
+        for (uint32_t i = from; i < below; i++) { /* without a branch: whether it is enabled cannot be foreseen */
             made[at] = words[i] | bit;
             steps[at] = i << LAT_STEP_TOP_BITS | top;
             at += (need & ~words[i]) == 0;
