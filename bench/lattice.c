@@ -287,7 +287,7 @@ static void bench_threads(uint64_t events, uint32_t only, unsigned jobs)
     static const struct {
         uint32_t threads;
         double aim; /* events per second */
-    } rows[] = {{2, 2e6}, {8, 5e5}, {16, 0}, {32, 0}, {48, 0}, {64, 2e5}};
+    } rows[] = {{2, 2e6}, {3, 0}, {4, 0}, {8, 5e5}, {16, 0}, {32, 0}, {48, 0}, {64, 2e5}};
     for (size_t k = 0; k < CONE_KINDS; k++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             if (only && rows[i].threads != only)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifndef WORKERS /* bench/quiet.py has more */
 enum { WORKERS = 2 };
@@ -70,8 +71,8 @@ static inline void run_workers(void *(*worker)(void *))
         pthread_join(thread[i], NULL);
 }
 
-// Adds the peak memory of this process to the file that run.py names. /proc rather than getrusage, whose figure
-// includes what the parent had before exec.
+// Adds the peak memory of this process and its CPU time so far, in seconds, to the file that run.py names. The peak is
+// from /proc rather than from getrusage, whose figure includes what the parent had before exec.
 static inline void tell_peak(void)
 {
     const char *name = getenv("OVERHEAD_PEAK");
@@ -84,6 +85,8 @@ static inline void tell_peak(void)
     }
     if (from != NULL)
         fclose(from);
+    if (to != NULL)
+        fprintf(to, "%.6f\n", (double)clock() / CLOCKS_PER_SEC);
     if (to != NULL)
         fclose(to);
 }

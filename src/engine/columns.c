@@ -48,15 +48,27 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
     }
 }
 
-void lat_free_line(struct pt_lattice *l, uint64_t number)
+void lat_pass(struct pt_lattice *l, uint32_t column, uint64_t upto)
 {
-    uint64_t first = l->line_freed > l->line_first ? l->line_freed : l->line_first;
-    for (uint64_t n = first + 1; n <= number; n++) {
-        struct lat_place place = lat_place_of(l, n);
-        if (place.index > l->columns[place.column].freed)
-            lat_free_events(l, &l->columns[place.column], place.index);
+    struct lat_passed passed = {l->level, upto, column};
+    if (l->passed_head > 64 && l->passed_head > l->passed_count / 2) {
+        l->passed_count -= l->passed_head;
+        memmove(l->passed, l->passed + l->passed_head, l->passed_count * sizeof *l->passed);
+        l->passed_head = 0;
     }
-    l->line_freed = number > l->line_freed ? number : l->line_freed;
+    PT_PUSH(l->passed, l->passed_count, l->passed_cap, passed);
+}
+
+void lat_free_passed(struct pt_lattice *l, uint64_t level)
+{
+    for (; l->passed_head < l->passed_count && l->passed[l->passed_head].level < level; l->passed_head++)
+        lat_free_events(l, &l->columns[l->passed[l->passed_head].column], l->passed[l->passed_head].upto);
+}
+
+void lat_unpass(struct pt_lattice *l, uint64_t level)
+{
+    while (l->passed_count > l->passed_head && l->passed[l->passed_count - 1].level >= level)
+        l->passed_count--;
 }
 
 void lat_layout_unref(struct lat_layout *layout)
@@ -70,6 +82,7 @@ void lat_layout_unref(struct lat_layout *layout)
         free(layout->fields[f].user_event);
         free(layout->fields[f].joint);
         free(layout->fields[f].alike);
+        free(layout->fields[f].quiet);
         free(layout->fields[f].number);
     }
     free(layout->fields);
@@ -147,6 +160,16 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
     return layout;
 }
 
+/* Needs event k, from 0 and not the first, nothing that the one before it does not, but that one? */
+static bool learned_nothing(const struct lat_field *field, uint32_t words, uint32_t k)
+{
+    const uint64_t *need = field->need + (size_t)k * words;
+    bool same = true;
+    for (uint32_t w = 0; w < words; w++)
+        same = same && need[w] == (need - words)[w] + (w == field->word ? (uint64_t)1 << field->shift : 0);
+    return same;
+}
+
 /* Enters the next event of a field: what it needs, packed. */
 static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct lat_field *field)
 {
@@ -162,6 +185,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
         field->user_event = pt_xrealloc(field->user_event, cap * sizeof *field->user_event);
         field->joint = pt_xrealloc(field->joint, cap * sizeof *field->joint);
         field->alike = pt_xrealloc(field->alike, cap * sizeof *field->alike);
+        field->quiet = pt_xrealloc(field->quiet, cap * sizeof *field->quiet);
         field->number = pt_xrealloc(field->number, cap * sizeof *field->number);
     }
     uint64_t *need = field->need + (size_t)field->filled * words;
@@ -181,6 +205,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
     bool same = k && !e->joint && !field->joint[k - 1] && e->effect == field->effect[k - 1] &&
                 e->user_event == field->user_event[k - 1];
     field->alike[k] = same ? field->alike[k - 1] + 1 : 1;
+    field->quiet[k] = same && learned_nothing(field, words, k) ? field->quiet[k - 1] + 1 : 1;
 }
 
 static void set_limits(struct pt_lattice *l)

@@ -111,8 +111,16 @@ static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t numbe
         return;
     if (!l->ranked)
         memcpy(past->keys + at * words, part->keys, (past->row ? 1 : part->count) * words * sizeof *past->keys);
-    memcpy(past->letters + at, part->letters, part->count * sizeof *past->letters);
-    memcpy(past->sets + at, part->sets, part->count * sizeof *past->sets);
+    memcpy(past->letters + at, part->letters, (past->one_letter ? 1 : part->count) * sizeof *past->letters);
+    memcpy(past->sets + at, part->sets, (past->one_set ? 1 : part->count) * sizeof *past->sets);
+}
+
+static bool has_one_letter(const struct lat_part *part)
+{
+    pt_letter difference = 0;
+    for (uint32_t i = 1; i < part->count; i++)
+        difference |= part->letters[i] ^ part->letters[0];
+    return part->count && !difference;
 }
 
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
@@ -126,13 +134,16 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     uint32_t fields = l->layout ? l->layout->field_count : 0;
     past.row = l->paired && !l->ranked;
     past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    past.one_letter = !l->full && has_one_letter(&level->parts[0]);
+    past.one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
     size_t keys = (past.row ? 1 : past.count) * words;
-    size_t bytes = keys * sizeof *past.keys + past.count * (sizeof *past.letters + sizeof *past.sets);
+    size_t letters = past.one_letter ? 1 : past.count, sets = past.one_set ? 1 : past.count;
+    size_t bytes = keys * sizeof *past.keys + letters * sizeof *past.letters + sets * sizeof *past.sets;
     past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
     past.keys = (uint64_t *)(void *)past.block->data;
     past.letters = (pt_letter *)(past.keys + keys);
-    past.sets = past.letters + past.count;
-    past.common = past.sets + past.count;
+    past.sets = past.letters + letters;
+    past.common = past.sets + sets;
     lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
@@ -160,9 +171,8 @@ static void drop_oldest(struct pt_lattice *l)
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
-    if (oldest->window)
-        lat_relay_forget(l, oldest->settled);
-    /* Events that are in every cut may still have bits: while there are words, events are forgotten by number. */
+    lat_relay_forget(l, oldest->level);
+    /* Events that are in every cut may still have bits: while there are words, lat_relay_forget alone forgets some. */
     for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
         const struct lat_field *field = &oldest->layout->fields[f];
         struct lat_column *column = &l->columns[field->column];
@@ -245,8 +255,7 @@ void lat_history_release(struct pt_lattice *l)
 
 void lat_free_common(struct pt_lattice *l)
 {
-    if (l->ranked)
-        lat_free_line(l, lat_ranks_settled(l));
+    lat_free_passed(l, UINT64_MAX);
     for (uint32_t f = 0; l->layout && f < l->layout->field_count; f++) {
         struct lat_column *column = &l->columns[l->layout->fields[f].column];
         lat_free_events(l, column, column->low);

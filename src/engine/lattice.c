@@ -134,6 +134,7 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->column_of_lane);
     free(l->tenants);
     free(l->line);
+    free(l->passed);
     free(l->trail);
     free(l->is_joint);
     free(l->all_vars);

@@ -63,6 +63,7 @@ struct lat_field {
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
+    uint32_t *quiet; /* ... and all but the first of them learned nothing: without them a cut has the same letter */
     uint64_t *number;
     const bool *away; /* per event: its step leads to another process (share.h); NULL: none does */
     uint32_t filled;
@@ -93,6 +94,9 @@ struct lat_part {
     uint32_t cap;
     uint32_t words; /* per key */
     pt_set flags;   /* of a sorted level: of all its sets */
+    bool crowded;   /* of a row (pair.c): to each of its cuts lead more runs than can be counted */
+    /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
+    pt_set calm;
 };
 
 enum { LAT_MAX_PARTS = 256 };
@@ -114,12 +118,12 @@ struct lat_past_level {
     uint64_t level;
     struct lat_layout *layout; /* none: level 0 without an event, or a level of words (ranks.h) */
     struct lat_window *window; /* of a level of words: its keys are these */
-    uint64_t settled;          /* ... every event up to this number is in all its cuts */
     uint32_t words;            /* per key */
     struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
     bool row; /* there is one key, the others follow at this distance: pair.c */
     uint64_t distance;
+    bool one_letter, one_set; /* there is one for all cuts */
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
@@ -128,6 +132,15 @@ struct lat_past_level {
     pt_mstate observed; /* the monitor state of the actual run here */
     size_t bytes;
 };
+
+static inline pt_letter lat_past_letter(const struct lat_past_level *past, uint32_t cut)
+{
+    return past->letters[past->one_letter ? 0 : cut];
+}
+static inline pt_set lat_past_set(const struct lat_past_level *past, uint32_t cut)
+{
+    return past->sets[past->one_set ? 0 : cut];
+}
 
 enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows */
 
@@ -168,6 +181,12 @@ struct lat_place {
     uint32_t column;
 };
 
+/* Events of a column, up to an index, that levels after this one do not need. */
+struct lat_passed {
+    uint64_t level, upto;
+    uint32_t column;
+};
+
 struct pt_lattice {
     struct pt_monitor *monitor;
     const struct pt_names *names;
@@ -199,12 +218,15 @@ struct pt_lattice {
     struct lat_tenant *tenants; /* in the order of their first relevant events */
     uint32_t tenant_count;
     size_t tenant_cap;
-    uint64_t pushed;                 /* relevant events so far */
-    uint64_t common_total;           /* sum of the columns' common */
-    uint64_t q_end;                  /* Q is the events up to this number that are not common */
-    struct lat_place *line;          /* bounded: the events after number line_first, in trace order */
-    uint64_t line_first, line_freed; /* ... which are all forgotten up to number line_freed */
+    uint64_t pushed;        /* relevant events so far */
+    uint64_t common_total;  /* sum of the columns' common */
+    uint64_t q_end;         /* Q is the events up to this number that are not common */
+    struct lat_place *line; /* bounded: the events after number line_first, in trace order */
+    uint64_t line_first;
     size_t line_count, line_cap;
+    struct lat_passed *passed; /* bounded: what is in all cuts of later levels, in that order */
+    uint32_t passed_head, passed_count;
+    size_t passed_cap;
     uint64_t level;
     uint32_t waiting; /* bounded: events that came since levels were last closed */
     size_t event_bytes;
@@ -284,8 +306,11 @@ static inline struct lat_place lat_place_of(const struct pt_lattice *l, uint64_t
 {
     return l->line[number - l->line_first - 1];
 }
-/* Forgets the events with numbers up to this one. */
-void lat_free_line(struct pt_lattice *l, uint64_t number);
+/* A column's events up to this index have no bits (ranks.h) in levels after the one that was made last. */
+void lat_pass(struct pt_lattice *l, uint32_t column, uint64_t upto);
+/* Forgets what this level and later ones have no bits for; and the levels after it are made anew. */
+void lat_free_passed(struct pt_lattice *l, uint64_t level);
+void lat_unpass(struct pt_lattice *l, uint64_t level);
 /* Absolute counts of `columns` columns before the first event; the caller frees them. */
 uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns);
 void lat_layout_build(struct pt_lattice *l);                /* and repacks all levels */
@@ -402,9 +427,8 @@ enum lat_made lat_ranks_make(struct pt_lattice *l);
 /* Back to keys and a layout, if it is ranked. */
 void lat_ranks_leave(struct pt_lattice *l);
 void lat_ranks_release(struct pt_lattice *l);
-/* Of a ranked level: after it was closed, how many events are in all cuts; and every one up to which number is. */
+/* Of a ranked level: after it was closed, how many events are in all cuts. */
 void lat_ranks_settle(struct pt_lattice *l);
-uint64_t lat_ranks_settled(const struct pt_lattice *l);
 /* Which level was filled last. */
 uint64_t lat_ranks_level(const struct pt_lattice *l);
 /* Its words into the keys of `past`, with what they are and what stays in memory for it. */
@@ -432,8 +456,8 @@ void lat_relay_skip(struct pt_lattice *l);
 void lat_relay_drain(struct pt_lattice *l);
 /* Nobody else fills levels any more; those that are not filled are lost. */
 void lat_relay_quit(struct pt_lattice *l);
-/* Events up to this number are not needed any more; by who fills. */
-void lat_relay_forget(struct pt_lattice *l, uint64_t number);
+/* Levels before this one are not remembered any more; by who fills. */
+void lat_relay_forget(struct pt_lattice *l, uint64_t level);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);

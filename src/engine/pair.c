@@ -11,6 +11,9 @@
  *
  * All this is so in orders that are decided by needs; in others the row is left to expand.c too.
  *
+ * Letters change little from row to row, and mostly the monitor is in the same states in all cuts and stays there: then
+ * a row is copied, and only events that change something are looked at.
+ *
  * Guarantee: the level that expand.c and the choice of the cone would make. Cost: one pass over the row, without a
  * table of cuts. A row with gaps (left by a time with three threads) is left to expand.c.
  */
@@ -56,6 +59,8 @@ bool lat_pair_ready(struct pt_lattice *l)
     for (uint32_t i = 0; i < part->count; i++)
         copy_cut(row, lat_field_count_in(first, &part->keys[i]) - least, part, i);
     row->count = part->count;
+    row->calm = PT_NONE;
+    row->crowded = false;
     struct lat_level *swap = l->current;
     l->current = l->next;
     l->next = swap;
@@ -70,6 +75,14 @@ static bool can_take(struct pt_lattice *l, uint32_t i, uint32_t f)
     const uint64_t *key = &l->current->parts[0].keys[i];
     uint32_t index = lat_field_count_in(&l->layout->fields[f], key);
     return index < l->layout->fields[f].limit && lat_enabled(l, key, f, index);
+}
+
+/* A cut at the end of the next row is like the others, or not. */
+static void judge_end(struct lat_part *row, uint32_t at)
+{
+    row->crowded = row->crowded && row->runs[at] == UINT64_MAX;
+    if (row->sets[at] != row->calm)
+        row->calm = PT_NONE;
 }
 
 /* Cut `at` of the next level as cut i of this one and the field's next event make it. */
@@ -104,14 +117,6 @@ static inline __attribute__((always_inline)) pt_set step(struct pt_lattice *l, s
     return memo->result;
 }
 
-static bool is_uniform(const struct lat_part *row)
-{
-    uint32_t difference = 0;
-    for (uint32_t i = 1; i < row->count; i++)
-        difference |= (row->letters[i] ^ row->letters[0]) | (row->sets[i] ^ row->sets[0]);
-    return !difference;
-}
-
 /* Have all cuts the same monitor states? */
 static bool has_one_set(const struct lat_part *row)
 {
@@ -121,41 +126,163 @@ static bool has_one_set(const struct lat_part *row)
     return !difference;
 }
 
-/* The letters and sets of the cuts between rows i and i + 1, into the next level from `at` on. */
-static void make_payload(struct pt_lattice *l, uint32_t at)
+/*
+ * Letters, where they do not depend on who comes. A cut has the letter of the row's cut from which the thread's event
+ * leads to it, but for events that begin a quiet stretch: these alone are looked at. Let events k - 1 and k of a thread
+ * do the same to letters and k have learned nothing in between: then nobody has written its variable in between, so a
+ * cut with k has the letter of that without it.
+ */
+struct side {
+    const struct lat_field *field;
+    uint32_t last;       /* the field's event that leads to the first cut of its walk; then they descend */
+    const pt_letter *of; /* the letters of the row's cuts from which they lead */
+    bool descends;       /* so does the place in the row */
+};
+
+static uint32_t stretches(const struct side *side, uint32_t count)
+{
+    uint32_t found = 0;
+    for (uint32_t left = count, k = side->last; left;) {
+        uint32_t length = side->field->quiet[k];
+        found += length <= left;
+        left -= length < left ? length : left;
+        k -= length;
+    }
+    return found;
+}
+
+/* The letters of the cuts between rows i and i + 1. False: one of them does not lead the set to itself. */
+static bool make_letters(struct pt_lattice *l, const struct side *side, const uint64_t *keys, uint32_t count,
+                         pt_set calm, pt_letter *letters)
+{
+    struct lat_worker *w = &l->workers[0];
+    struct memo memo = {PT_NONE, 0, 0};
+    bool stays = true;
+    memcpy(letters, side->of, count * sizeof *letters);
+    for (uint32_t done = 0, k = side->last;; k--) {
+        uint32_t more = side->field->quiet[k] - 1; /* up to the one that begins the stretch */
+        if (more >= count - done)
+            return stays;
+        done += more;
+        k -= more;
+        uint32_t at = side->descends ? count - 1 - done : done;
+        letters[at] = lat_cut_letter(l, w, &keys[at], side->of[at], side->field, k);
+        stays = stays && (calm == PT_NONE || step(l, &memo, calm, letters[at]) == calm);
+        if (++done == count)
+            return stays;
+    }
+}
+
+/* The same of their sets, where all cuts of the row have one: whoever comes brings the same. */
+static pt_set sets_of_one(struct pt_lattice *l, pt_set set, const pt_letter *letters, uint32_t count, pt_set *sets)
+{
+    struct memo memo = {PT_NONE, 0, 0};
+    uint32_t difference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sets[i] = step(l, &memo, set, letters[i]);
+        difference |= sets[i] ^ set;
+    }
+    return difference ? PT_NONE : set;
+}
+
+/* ... and where not, or runs that come bring different letters. */
+static void sets_of_several(struct pt_lattice *l, const uint64_t *keys, const pt_letter *letters, uint32_t count,
+                            pt_set *sets)
 {
     const struct lat_part *from = &l->current->parts[0];
     struct lat_worker *w = &l->workers[0];
     const struct lat_field *a = &l->layout->fields[0], *b = &l->layout->fields[1];
-    const uint64_t *keys = l->next->parts[0].keys + at;
-    pt_letter *letters = l->next->parts[0].letters + at;
-    pt_set *sets = l->next->parts[0].sets + at;
     uint32_t ia = lat_field_count_in(a, &from->keys[0]), ib = lat_field_count_in(b, &from->keys[1]);
-    struct memo of_a = {PT_NONE, 0, 0}, of_b = of_a, effects = of_a;
-    uint32_t count = from->count - 1, todo = count;
-    /* Quiet stretches, where no atom changes: one cut stands for all of them. */
-    if (a->alike[ia + count - 1] >= count && b->alike[ib] >= count && is_uniform(from))
-        todo = 1;
-    const bool one_set = l->same_letters && has_one_set(from);
-    for (uint32_t i = 0; i < todo; i++, ia++, ib--) {
-        pt_letter before = from->letters[i], letter;
-        if (effects.a == before && effects.b == a->effect[ia] && !a->joint[ia])
-            letter = effects.result;
-        else
-            effects = (struct memo){before, a->effect[ia], letter = lat_cut_letter(l, w, &keys[i], before, a, ia)};
-        letters[i] = letter;
-        if (one_set) { /* whoever comes brings the same */
-            sets[i] = step(l, &of_a, from->sets[0], letter);
-            continue;
-        }
-        pt_set set = step(l, &of_a, from->sets[i], lat_event_letter(l, w, &keys[i], letter, a->user_event[ia]));
-        pt_set other = step(l, &of_b, from->sets[i + 1], lat_event_letter(l, w, &keys[i], letter, b->user_event[ib]));
+    struct memo of_a = {PT_NONE, 0, 0}, of_b = of_a;
+    for (uint32_t i = 0; i < count; i++, ia++, ib--) {
+        pt_set set = step(l, &of_a, from->sets[i], lat_event_letter(l, w, &keys[i], letters[i], a->user_event[ia]));
+        pt_set other =
+            step(l, &of_b, from->sets[i + 1], lat_event_letter(l, w, &keys[i], letters[i], b->user_event[ib]));
         sets[i] = pt_sets_union(&l->sets, &w->cache, set, other);
     }
-    for (uint32_t i = todo; i < count; i++) {
+}
+
+/* Letters without any of that: of modules, which look at all values. */
+static void letters_one_by_one(struct pt_lattice *l, const uint64_t *keys, uint32_t count, pt_letter *letters)
+{
+    const struct lat_part *from = &l->current->parts[0];
+    const struct lat_field *a = &l->layout->fields[0];
+    uint32_t ia = lat_field_count_in(a, &from->keys[0]);
+    for (uint32_t i = 0; i < count; i++)
+        letters[i] = lat_cut_letter(l, &l->workers[0], &keys[i], from->letters[i], a, ia + i);
+}
+
+/* Runs that bring the events of the property with them: one cut stands for all where these are alike, too. */
+static bool is_uniform(const struct pt_lattice *l, const struct side *sides, uint32_t count)
+{
+    const struct lat_part *row = &l->current->parts[0];
+    if (sides[0].field->alike[sides[0].last] < count || sides[1].field->alike[sides[1].last] < count)
+        return false;
+    uint32_t difference = 0;
+    for (uint32_t i = 1; i < row->count; i++)
+        difference |= (row->letters[i] ^ row->letters[0]) | (row->sets[i] ^ row->sets[0]);
+    return !difference;
+}
+
+static void make_uniform(struct pt_lattice *l, const uint64_t *keys, uint32_t count, pt_letter *letters, pt_set *sets)
+{
+    letters_one_by_one(l, keys, 1, letters);
+    sets_of_several(l, keys, letters, 1, sets);
+    for (uint32_t i = 1; i < count; i++) {
         letters[i] = letters[0];
         sets[i] = sets[0];
     }
+}
+
+/* The letters and sets of the cuts between rows i and i + 1, into the next level from `at` on; what `calm` of that is
+ * by these. */
+static pt_set make_payload(struct pt_lattice *l, uint32_t at)
+{
+    const struct lat_part *from = &l->current->parts[0];
+    const struct lat_field *a = &l->layout->fields[0], *b = &l->layout->fields[1];
+    const uint64_t *keys = l->next->parts[0].keys + at;
+    pt_letter *letters = l->next->parts[0].letters + at;
+    pt_set *sets = l->next->parts[0].sets + at;
+    uint32_t count = from->count - 1;
+    const struct side sides[] = {
+        {a, lat_field_count_in(a, &from->keys[count - 1]), from->letters, true},
+        {b, lat_field_count_in(b, &from->keys[1]), from->letters + 1, false},
+    };
+    bool stays = true;
+    if (!l->same_letters && is_uniform(l, sides, count)) {
+        make_uniform(l, keys, count, letters, sets);
+        return PT_NONE;
+    }
+    if (l->module) {
+        letters_one_by_one(l, keys, count, letters);
+    } else {
+        bool second = stretches(&sides[1], count) < stretches(&sides[0], count);
+        stays = make_letters(l, &sides[second], keys, count, from->calm, letters);
+    }
+    if (from->calm != PT_NONE && stays) {
+        memcpy(sets, from->sets, count * sizeof *sets);
+        return from->calm;
+    }
+    if (l->same_letters && has_one_set(from))
+        return sets_of_one(l, from->sets[0], letters, count, sets);
+    sets_of_several(l, keys, letters, count, sets);
+    return PT_NONE;
+}
+
+/* How many runs lead to the cuts between rows i and i + 1; whether they are too many to count for each of them. */
+static bool make_runs(const struct lat_part *from, uint64_t *runs)
+{
+    uint64_t least = UINT64_MAX;
+    if (from->crowded) {
+        memset(runs, 0xff, (from->count - 1) * sizeof *runs);
+        return true;
+    }
+    for (uint32_t i = 0; i + 1 < from->count; i++) {
+        uint64_t sum = from->runs[i] + from->runs[i + 1];
+        runs[i] = sum < from->runs[i] ? UINT64_MAX : sum;
+        least = runs[i] < least ? runs[i] : least;
+    }
+    return least == UINT64_MAX;
 }
 
 /* The cuts between rows i and i + 1, into the next level from `at` on. */
@@ -165,16 +292,14 @@ static void make_inner(struct pt_lattice *l, uint32_t at)
     struct lat_part *to = &l->next->parts[0];
     const uint64_t step_a = one(&l->layout->fields[0]);
     uint32_t count = from->count - 1;
+    to->crowded = make_runs(from, to->runs + at);
+    to->calm = l->same_letters && !l->counting ? from->sets[0] : PT_NONE; /* if there is no cut but this one */
     if (!count)
         return;
     for (uint32_t i = 0; i < count; i++)
         to->keys[at + i] = from->keys[i] + step_a;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t runs = from->runs[i] + from->runs[i + 1];
-        to->runs[at + i] = runs < from->runs[i] ? UINT64_MAX : runs;
-    }
     if (!l->counting) {
-        make_payload(l, at);
+        to->calm = make_payload(l, at);
     } else {
         memset(to->letters + at, 0, count * sizeof *to->letters);
         memset(to->sets + at, 0, count * sizeof *to->sets);
@@ -198,12 +323,16 @@ void lat_pair_expand(struct pt_lattice *l)
             low = false;
         l->finding->complete = false;
     }
-    if (low)
-        make_end(l, 0, 0, 1);
     make_inner(l, low);
     to->count = low + count - 1;
-    if (high)
-        make_end(l, to->count++, count - 1, 0);
+    if (low) {
+        make_end(l, 0, 0, 1);
+        judge_end(to, 0);
+    }
+    if (high) {
+        make_end(l, to->count, count - 1, 0);
+        judge_end(to, to->count++);
+    }
 }
 
 void lat_pair_newest(struct pt_lattice *l, uint32_t field)
@@ -221,6 +350,8 @@ void lat_pair_newest(struct pt_lattice *l, uint32_t field)
         memmove(to->letters + 1, to->letters, to->count * sizeof *to->letters);
         memmove(to->sets + 1, to->sets, to->count * sizeof *to->sets);
     }
-    make_end(l, field ? 0 : to->count, from, field);
+    uint32_t at = field ? 0 : to->count;
+    make_end(l, at, from, field);
+    judge_end(to, at);
     to->count++;
 }

@@ -79,17 +79,10 @@ void lat_ranks_release(struct pt_lattice *l)
     free(r);
 }
 
-/* Every event up to this number is in all cuts of a level that has these bits. */
-static uint64_t settled_number(const struct lat_window *window)
-{
-    return window->count ? window->events[0].number - 1 : window->end;
-}
-
 void lat_ranks_remember(struct pt_lattice *l, struct lat_past_level *past)
 {
     const struct lat_rank_level *level = l->ranks->filling;
     memcpy(past->keys, l->ranks->fill_words, past->count * sizeof(lat_word));
-    past->settled = level->settled;
     past->bytes = level->pinned + (level->window->remembered ? 0 : sizeof *level->window);
     past->window = level->window;
     past->observed = level->observed;
@@ -100,11 +93,6 @@ void lat_ranks_settle(struct pt_lattice *l)
 {
     const struct lat_window *window = l->ranks->window;
     l->common_total = window->end - window->count + lat_bit_count(l->ranks->common);
-}
-
-uint64_t lat_ranks_settled(const struct pt_lattice *l)
-{
-    return settled_number(l->ranks->window);
 }
 
 uint64_t lat_ranks_level(const struct pt_lattice *l)
@@ -121,14 +109,17 @@ static uint32_t make_cuts(const struct lat_ranks *r, uint32_t *steps, uint32_t m
     uint32_t count = r->count, below = 0, at = 0;
     const lat_word *words = r->words;
     lat_word *made = r->next_words;
-    uint32_t top = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
-    for (; top < r->window->count; top++) {
+    uint32_t lowest = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
+    uint32_t less[LAT_RANK_SPAN]; /* by event from the lowest on: so many words are less than its bit, and lack it */
+    for (uint32_t top = lowest; top < r->window->count; top++) {
         lat_word need = r->need[top], bit = lat_bit(top);
         while (below < count && words[below] < bit)
             below++;
+        less[top] = below;
         if (need & ~r->any)
             continue;
-        for (uint32_t i = 0; i < below; i++) { /* without a branch: whether it is enabled cannot be foreseen */
+        uint32_t from = need && lat_highest_bit(need) >= lowest ? less[lat_highest_bit(need)] : 0;
+        for (uint32_t i = from; i < below; i++) { /* without a branch: whether it is enabled cannot be foreseen */
             made[at] = words[i] | bit;
             steps[at] = i << LAT_STEP_TOP_BITS | top;
             at += (need & ~words[i]) == 0;
@@ -152,7 +143,6 @@ static void keep_cuts(struct pt_lattice *l, struct lat_rank_level *level, uint32
     if (r->begins)
         r->window->refs++; /* of who fills */
     level->level = l->level + 1;
-    level->settled = settled_number(r->window);
     level->bits = r->window->count;
     level->begins = r->begins;
     level->taken_out = r->taken_out;
@@ -196,6 +186,9 @@ static void enter(struct pt_lattice *l)
         struct lat_column *column = &l->columns[l->layout->fields[f].column];
         column->low = column->common;
     }
+    for (uint32_t c = 0; c < l->column_count; c++)
+        if (l->columns[c].common > l->columns[c].freed)
+            lat_pass(l, c, l->columns[c].common);
     lat_layout_unref(l->layout);
     l->layout = NULL;
     l->ranked = true;

@@ -75,7 +75,6 @@ struct lat_rank_links {
 struct lat_rank_level {
     _Alignas(LAT_CACHE_LINE) struct lat_window *window;
     uint64_t level;
-    uint64_t settled;   /* every event up to this number is in all cuts */
     lat_word taken_out; /* the events that lost their bits since the level before, by the bits they had */
     size_t pinned;      /* bytes of the events that came since the level before */
     size_t event_bytes; /* of the lattice, when it was made */
@@ -205,7 +204,8 @@ void lat_pack_words(lat_word *words, uint32_t count, lat_word keep);
 bool lat_window_begin(struct pt_lattice *l);
 /* Takes out events that are in every cut, when that is worth while, and lets in those that have come. */
 void lat_window_slide(struct pt_lattice *l);
-/* The events of the window that are in every cut are so in their columns, too. */
+/* The events of the window that are in every cut are so in their columns, too, and no later level has bits for them.
+ */
 void lat_window_settle(struct pt_lattice *l);
 /* The columns as they were when this level, whose words these are, was made, if others have been since. */
 void lat_window_rewind(struct pt_lattice *l, struct lat_window *window, const lat_word *words, uint32_t count);

@@ -300,6 +300,7 @@ void lat_ranks_fill(struct pt_lattice *l, const struct lat_rank_level *level, bo
     bool link = r->calm < LONG_CALM;
     bool calm = link ? fill_linked(l, level) : fill_calm(l, level->count);
     r->calm = calm ? r->calm + link : 0;
+    to->calm = calm && level->count ? to->sets[0] : PT_NONE;
     r->linked = link;
     to->count = level->count;
 }

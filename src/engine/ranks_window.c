@@ -172,6 +172,9 @@ void lat_window_settle(struct pt_lattice *l)
             column->common = event->index;
         column->low = column->common;
     }
+    for (uint32_t g = 0; g < r->group_count; g++)
+        if (r->groups[g].bits & r->common)
+            lat_pass(l, r->groups[g].column, l->columns[r->groups[g].column].common);
 }
 
 /* Events that are taken out are in every cut: no cut that is made has one of them for its top, and no source of an edge
@@ -317,6 +320,12 @@ static lat_word word_of_key(const struct pt_lattice *l, const uint64_t *key)
     return word;
 }
 
+/* An event that came long ago. */
+struct old {
+    uint64_t number;
+    struct lat_place place;
+};
+
 struct sorted {
     lat_word word;
     uint32_t i;
@@ -355,24 +364,50 @@ static void sort(struct pt_lattice *l)
     l->next = swap;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = ((const struct old *)a)->number, y = ((const struct old *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/*
+ * Lets in the events that are not in every cut and that came before all that the line still has: the last ones of
+ * threads that have been silent since. From the window's end on the line has all of them then. False: they are too
+ * many.
+ */
+static bool let_in_old(struct pt_lattice *l)
+{
+    struct old old[LAT_RANK_SPAN];
+    uint32_t count = 0;
+    uint64_t first = l->q_end + 1; /* of the others */
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        const struct lat_field *field = &l->layout->fields[f];
+        uint32_t i = (uint32_t)(l->columns[field->column].common - field->base);
+        for (; i < field->limit && field->number[i] <= l->line_first; i++) {
+            if (count == LAT_RANK_SPAN)
+                return false;
+            old[count++] = (struct old){field->number[i], {field->base + i + 1, field->column}};
+        }
+        if (i < field->limit && field->number[i] < first)
+            first = field->number[i];
+    }
+    qsort(old, count, sizeof *old, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        let_in(l, old[i].number, old[i].place);
+    l->ranks->window->end = first - 1;
+    return true;
+}
+
 bool lat_window_begin(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
     const struct lat_part *part = &l->current->parts[0];
-    uint64_t first = l->q_end + 1; /* the first event that is not in every cut */
-    for (uint32_t f = 0; f < l->layout->field_count; f++) {
-        const struct lat_field *field = &l->layout->fields[f];
-        uint32_t common = (uint32_t)(l->columns[field->column].common - field->base);
-        if (common < field->limit && field->number[common] < first)
-            first = field->number[common];
-    }
-    if (first <= l->line_first)
-        return false;
     lat_window_unref(r->window);
     r->window = window_new(r);
-    r->window->end = first - 1;
     r->group_count = 0;
     values_before(l);
+    if (!let_in_old(l))
+        return false;
     fill(l);
     PT_GROW(r->words, r->word_cap, part->count);
     r->count = part->count;

@@ -45,7 +45,7 @@ struct lat_relay {
     _Alignas(LAT_CACHE_LINE) _Atomic uint64_t made;
     _Atomic bool maker_sleeps; /* changed with the lock */
     _Alignas(LAT_CACHE_LINE) _Atomic uint64_t filled;
-    _Atomic uint64_t dispensable; /* events up to this number */
+    _Atomic uint64_t dispensable; /* what levels before this one alone need */
     _Atomic bool halted;          /* at level `filled` there is something to tell */
     _Atomic bool filler_sleeps;   /* changed with the lock */
 };
@@ -137,13 +137,13 @@ static void *filler_main(void *argument)
     return NULL;
 }
 
-void lat_relay_forget(struct pt_lattice *l, uint64_t number)
+void lat_relay_forget(struct pt_lattice *l, uint64_t level)
 {
     struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
     if (relay && l->ranked)
-        atomic_store_explicit(&relay->dispensable, number, memory_order_release);
+        atomic_store_explicit(&relay->dispensable, level, memory_order_release);
     else
-        lat_free_line(l, number);
+        lat_free_passed(l, level);
 }
 
 /* ---- who makes ---- */
@@ -257,7 +257,8 @@ static void tell(struct pt_lattice *l)
     uint64_t dispensable = r->relay->dispensable;
     lat_relay_quit(l);
     lat_window_rewind(l, level->window, r->own_words, level->count);
-    lat_free_line(l, dispensable);
+    lat_free_passed(l, dispensable);
+    lat_unpass(l, level->level);
     l->level = level->level;
     lat_ranks_settle(l);
     if (!lat_level_done(l))
@@ -273,7 +274,7 @@ void lat_relay_drain(struct pt_lattice *l)
     if (relay->halted) {
         tell(l);
     } else {
-        lat_free_line(l, relay->dispensable);
+        lat_free_passed(l, relay->dispensable);
         take_tally(l);
     }
 }
@@ -362,7 +363,7 @@ void lat_relay_made(struct pt_lattice *l)
     lat_ranks_settle(l);
     if (r->made - r->relay->handed >= r->slots / 4) {
         lat_relay_hand_on(l);
-        lat_free_line(l, atomic_load_explicit(&r->relay->dispensable, memory_order_acquire));
+        lat_free_passed(l, atomic_load_explicit(&r->relay->dispensable, memory_order_acquire));
     }
     if (l->options->progress && (l->level & 15) == 0)
         l->options->progress(l->options->context, l->finding->property, l->level, r->relay->states);

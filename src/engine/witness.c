@@ -62,8 +62,8 @@ static void level_from_past(struct walk *w, const struct lat_past_level *past, s
         lat_part_reserve(w->l, part, words, part->count + 1);
         memcpy(part->keys + (size_t)part->count * words, key, words * sizeof *key);
         part->runs[part->count] = 0;
-        part->letters[part->count] = past->letters[i];
-        part->sets[part->count] = past->sets[i];
+        part->letters[part->count] = lat_past_letter(past, i);
+        part->sets[part->count] = lat_past_set(past, i);
         part->count++;
     }
 }
@@ -195,8 +195,8 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     bool possible = enabled && key_in(w, past);
     if (possible)
         at = lat_find(&w->table, past->row ? w->row : past->keys, words, w->key);
-    pt_mstate *goal = at != PT_NONE ? serving(w, past->sets[at], letter, &count) : NULL;
-    pt_letter before = goal ? past->letters[at] : 0;
+    pt_mstate *goal = at != PT_NONE ? serving(w, lat_past_set(past, at), letter, &count) : NULL;
+    pt_letter before = goal ? lat_past_letter(past, at) : 0;
     if (possible && l->share)
         (void)lat_share_goal(l, &goal, &count, &before);
     if (goal) {

@@ -116,6 +116,8 @@ static enum pt_status check_safe(struct unfolder *un, uint32_t transition, struc
 static void grow_events(struct unfolder *un)
 {
     uint32_t event = un->u->event_count;
+    PT_ROOM(un->cause_start, un->cause_start_cap, event + 1);
+    un->cause_start[event + 1] = un->u->cause_count;
     PT_ROOM(un->whose, un->whose_cap, event);
     PT_ROOM(un->pending, un->pending_cap, event / 64);
     PT_ROOM(un->extended, un->extended_cap, event);
@@ -439,6 +441,7 @@ static void end(struct unfolder *un)
                          un->place_head,
                          un->place_next,
                          un->place_stamp,
+                         un->cause_start,
                          un->whose,
                          un->pending,
                          un->touched.items,

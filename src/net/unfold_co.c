@@ -57,14 +57,15 @@ static void add_block(struct row *row, uint32_t index, uint32_t bits)
 {
     if (bits == 0)
         return;
-    if (row->count > 0 && row->blocks[row->count - 1].index == index) {
+    if (row->count > 0 && row->last == index) {
         row->blocks[row->count - 1].bits |= bits;
         return;
     }
     if (row->count == row->cap) { /* most rows stay short, and there are many */
-        row->cap = row->cap ? row->cap * 2 : 2;
+        row->cap += row->cap < 2 ? 2 : row->cap < 64 ? row->cap : row->cap / 2;
         row->blocks = pt_xrealloc(row->blocks, row->cap * sizeof *row->blocks);
     }
+    row->last = index;
     row->blocks[row->count++] = (struct block){index, bits};
 }
 
@@ -130,6 +131,7 @@ static void copy_row(struct unfolder *un, uint32_t condition, bool stays, struct
     if (x->older_count)
         memcpy(row->blocks, x->older, x->older_count * sizeof *x->older);
     row->count = x->older_count;
+    row->last = row->count ? row->blocks[row->count - 1].index : 0;
     add_range(row, e->post_start, stays ? e->post_start + e->post_count : condition);
     if (!stays)
         add_range(row, condition + 1, e->post_start + e->post_count);
@@ -280,25 +282,59 @@ static void add_newer(struct unfolder *un, uint32_t condition, uint64_t bits, ui
     un->bytes += (newer->cap - before) * sizeof *newer->blocks;
 }
 
+/* Rows and columns change places: bit i of word k for bit k of word i. By halves, quarters and so on. */
+static void transpose(uint32_t *words)
+{
+    uint32_t mask = 0x0000ffff;
+    for (uint32_t step = 16; step; step /= 2, mask ^= mask << step)
+        for (uint32_t k = 0; k < 32; k = (k + step + 1) & ~step) {
+            uint32_t swap = (words[k] >> step ^ words[k + step]) & mask;
+            words[k] ^= swap << step;
+            words[k + step] ^= swap;
+        }
+}
+
+/* From a word for each condition of the window to one for each condition of a block. */
+static void turn(uint32_t *words, uint64_t *ret_words)
+{
+    transpose(words);
+    transpose(words + 32);
+    for (uint32_t k = 0; k < 32; k++)
+        ret_words[k] = (uint64_t)words[32 + k] << 32 | words[k];
+}
+
+/* The same, bit by bit. */
+static void scatter(const uint32_t *words, uint64_t *ret_words)
+{
+    memset(ret_words, 0, 32 * sizeof *ret_words);
+    for (uint32_t i = 0; i < WINDOW; i++)
+        for (uint32_t bits = words[i]; bits; bits &= bits - 1)
+            ret_words[__builtin_ctz(bits)] |= (uint64_t)1 << i;
+}
+
 /* Adds block `index` of the rows of the window's events, which are at `at`, to the rows of its conditions. */
 static void flush_block(struct unfolder *un, uint32_t index, uint32_t *at)
 {
-    uint64_t bits[32] = {0};
-    uint32_t all = 0;
+    enum { FEW = 12 };
+    uint32_t rows[WINDOW] = {0}, all = 0, count = 0;
+    uint64_t columns[32];
     for (uint32_t i = 0; i < un->window.count; i++) {
         const struct extended *x = &un->extended[un->window.items[i]];
         const struct pt_unfold_event *e = &un->u->events[un->window.items[i]];
         if (at[i] >= x->older_count || x->older[at[i]].index != index)
             continue;
         uint32_t own = x->older[at[i]++].bits;
-        uint64_t posts = (e->post_count == WINDOW ? ~(uint64_t)0 : ((uint64_t)1 << e->post_count) - 1)
-                         << (e->post_start - un->window_start);
         all |= own;
-        for (; own; own &= own - 1)
-            bits[__builtin_ctz(own)] |= posts;
+        count++;
+        for (uint32_t c = e->post_start; c < e->post_start + e->post_count; c++)
+            rows[c - un->window_start] = own;
     }
+    if (count > FEW)
+        turn(rows, columns);
+    else
+        scatter(rows, columns);
     for (; all; all &= all - 1)
-        add_newer(un, index * 32 + (uint32_t)__builtin_ctz(all), bits[__builtin_ctz(all)], 0, 0);
+        add_newer(un, index * 32 + (uint32_t)__builtin_ctz(all), columns[__builtin_ctz(all)], 0, 0);
 }
 
 static void flush_window(struct unfolder *un)
@@ -329,7 +365,7 @@ static void spread_row(struct unfolder *un, uint32_t event, uint32_t conditions)
         flush_window(un);
     if (waits) {
         if (un->window.count == 0)
-            un->window_start = start;
+            un->window_start = start / 32 * 32 + WINDOW >= end ? start / 32 * 32 : start;
         pt_list_add(&un->window, event);
         return;
     }

@@ -36,6 +36,7 @@ struct block {
 struct row {
     struct block *blocks;
     uint32_t count, cap;
+    uint32_t last; /* the last block's number: others are added without a look at the blocks themselves */
 };
 
 /* Numbers, one after the other. */
@@ -88,9 +89,12 @@ struct unfolder {
     uint32_t *place_stamp, row_now; /* grows by 2 with each row; one more: by index_row */
     bool row_indexed;               /* all places have been looked at */
     size_t place_next_cap;
-    uint8_t *whose; /* by event: FIRST, SECOND; 0 outside of a sweep */
+    /* Of sweeps, close together: by event where its causes begin, which is where those before it end; and FIRST,
+     * SECOND, 0 outside of one. */
+    uint32_t *cause_start;
+    uint8_t *whose;
     uint64_t *pending;
-    size_t whose_cap, pending_cap;
+    size_t cause_start_cap, whose_cap, pending_cap;
     struct list touched, only_first, only_second; /* of the last sweep */
     uint32_t *condition_stamp, now;
     size_t condition_stamp_cap;

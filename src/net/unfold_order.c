@@ -65,9 +65,8 @@ void pt_unfold_sweep(struct unfolder *un, const uint32_t *first, uint32_t first_
             lone[who]--;
             pt_list_add(who == FIRST ? &un->only_first : &un->only_second, event);
         }
-        const struct pt_unfold_event *e = &u->events[event];
-        for (uint32_t i = 0; i < e->cause_count; i++)
-            reach(un, u->causes[e->cause_start + i], who, lone);
+        for (uint32_t i = un->cause_start[event]; i < un->cause_start[event + 1]; i++)
+            reach(un, u->causes[i], who, lone);
     }
     for (uint32_t i = 0; i < un->touched.count; i++) {
         uint32_t event = un->touched.items[i];
