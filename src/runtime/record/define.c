@@ -11,6 +11,7 @@
 #include "core/hash.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
+#include "runtime/shadow/watch.h"
 #include "runtime/sys/module.h"
 
 enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096, MODULES = 64, INITIALS = 1 << 20 };
@@ -34,6 +35,7 @@ static struct {
     } ranges[MODULES];
 } data;
 static uint32_t initials; /* granules whose initial value was defined */
+static uint32_t named;    /* objects of portent_watch */
 
 static bool start_table(struct table *table, uint32_t **ret_numbers)
 {
@@ -48,7 +50,7 @@ bool pt_record_start_definitions(void)
     pt_spin_reset(&lock);
     atomic_store(&data.count, 0);
     atomic_store(&data.crowded, false);
-    initials = 0;
+    initials = named = 0;
     return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
 }
 
@@ -244,6 +246,24 @@ void pt_record_define_object(uintptr_t address, const char *name)
     put_text(record->name, name, bytes);
     pt_record_define(&record->head);
     pt_spin_unlock(&lock);
+}
+
+uint32_t pt_record_define_named(const struct pt_watched *object)
+{
+    uint32_t memory = object->size <= PT_REC_RAW_MOST ? object->size : 0;
+    size_t bytes = text_bytes(object->name, 1024);
+    pt_spin_lock(&lock);
+    struct pt_rec_named *record = begin(sizeof *record + memory + bytes, PT_REC_NAMED);
+    uint32_t number = record->number = ++named;
+    record->address = pt_watch_address(object);
+    record->size = object->size;
+    record->type = object->type;
+    record->bytes = memory;
+    memcpy(record->rest, object->last, memory);
+    put_text(record->rest + memory, object->name, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+    return number;
 }
 
 static void define_program(void)

@@ -148,6 +148,8 @@ static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
     return __builtin_expect(pt_record_stack_is_same(self), 1) ? self->stack : pt_record_find_stack(self);
 }
 uint32_t pt_record_name_number(const char *name);
+/* The number of memory that has got a name. */
+uint32_t pt_record_define_named(const struct pt_watched *named);
 /* Whether static memory of the program or a library may be in [low, high). */
 bool pt_record_may_have_static(uintptr_t low, uintptr_t high);
 /* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */
