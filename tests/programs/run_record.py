@@ -422,6 +422,65 @@ int main(void) {
     return 0;
 }
 """
+# Calls at random, also again from the same place, out of several at once by longjmp, and deeper than a stack of a recording is; each write of x
+# stands in calls whose functions are printed, the innermost first. Two threads, one after the other.
+CALLS = r"""
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static long x;
+static char path[512];
+static unsigned deep, seed = 5;
+static jmp_buf out;
+#define UNSEEN __attribute__((noinline, no_sanitize("thread"))) /* no events */
+UNSEEN static unsigned chance(unsigned most) { seed = seed * 1103515245 + 12345; return (seed >> 16) % most; }
+UNSEEN static void enter(char name) { path[deep++] = name; }
+UNSEEN static void leave(void) { deep--; }
+#define NOTE (x++, tell())
+UNSEEN static void tell(void) {
+    printf("%ld ", x);
+    for (unsigned i = deep; i-- > 0;) putchar(path[i]);
+    putchar('\n');
+}
+static void a(int left), b(int left), c(int left);
+__attribute__((noinline)) static void again(int left) {
+    enter('r');
+    if (left) again(left - 1); else NOTE;
+    if (left % 37 == 0) NOTE;
+    leave();
+}
+#define BODY(name) \
+    enter(name); \
+    if (chance(4) == 0) NOTE; \
+    for (unsigned i = chance(4); left && i > 0; i--) { \
+        unsigned which = chance(40); \
+        if (which < 12) a(left - 1); else if (which < 24) b(left - 1); else if (which < 36) c(left - 1); \
+        else if (which < 37) again(100); else if (which < 38) longjmp(out, 1); \
+        if (which & 1) NOTE; \
+    } \
+    leave();
+__attribute__((noinline)) static void a(int left) { BODY('a') }
+__attribute__((noinline)) static void b(int left) { BODY('b') }
+__attribute__((noinline)) static void c(int left) { BODY('c') }
+UNSEEN static void again_from(char name) { deep = 0; enter(name); }
+static void *work(void *argument) {
+    for (volatile int i = 0; i < 60; i++) {
+        again_from('w');
+        if (!setjmp(out)) { a(7); b(6); a(7); }
+    }
+    return argument;
+}
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, work, NULL);
+        pthread_join(t, NULL);
+    }
+    return 0;
+}
+"""
 PAIR = r"""
 #include <portent.h>
 #include <pthread.h>
@@ -708,6 +767,30 @@ def objects_that_the_program_names():
         same(f"run {order}: {done.stderr}", {v[0]: v[1] for v in verdicts("r.json")}, {**observed, **more})
         write("c.json", run(PORTENT, "check", "--json", "--order", order or "access", "-s", "named.prop", "named.rec").stdout)
         same(f"check {order}", verdicts("c.json"), verdicts("r.json"))
+
+
+@test
+def calls_of_events():
+    """Each event has the calls that its thread was in, whatever it did to get there."""
+    build("calls", CALLS)
+    done = run("./calls", options="record=c.rec")
+    same("status", done.returncode, 0)
+    told = dict(line.split(" ") for line in done.stdout.splitlines())
+    same("convert", run(PORTENT, "convert", "--text", "c.rec", "-o", "c.trace").returncode, 0)
+    letters, stacks, checked, wrong = {"again": "r", "work": "w", "a": "a", "b": "b", "c": "c"}, {}, 0, []
+    with open("c.trace", encoding="utf-8") as file:
+        for line in file:
+            stack = re.match(r"-\|stack\((\d+)\)=(.*)\|-", line)
+            event = re.match(r"[^|]*\|w\(x\)=(\d+)\|.*\|s=(\d+)", line)
+            if stack:
+                stacks[stack[1]] = "".join(letters.get(frame.split(" ")[0], "?") for frame in stack[2].split(" < "))
+            elif event:
+                calls, expected = stacks[event[2]], told[event[1]]
+                checked += 1
+                if calls != expected[:max(len(calls), min(len(expected), 64))]:
+                    wrong.append((event[1], calls, expected))
+    same("other calls than the program was in", wrong[:5], [])
+    true(f"many were looked at: {checked}", checked == len(told) > 1000)
 
 
 @test

@@ -550,7 +550,7 @@ void pt_record_thread(struct pt_thread *self, enum pt_event_kind kind, const str
 static const struct pt_site *innermost_call(void)
 {
     const struct pt_calls *calls = &__portent_calls;
-    return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
+    return calls->depth ? pt_calls_at(calls, calls->depth - 1) : NULL;
 }
 
 static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t from,
