@@ -809,6 +809,37 @@ def names_change_no_races():
 
 
 @test
+def races_of_named_objects():
+    """A race tells the name beside the heap block, and properties about the name's races are answered."""
+    build("named", """
+        #include <portent.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        static int *p;
+        static void *one(void *argument) { p[0] = 1; return argument; }
+        int main(void) {
+            pthread_t t;
+            p = calloc(2, sizeof *p);
+            portent_watch(p, sizeof *p, PORTENT_INT, "balance");
+            portent_watch(p + 1, sizeof *p, PORTENT_INT, "other");
+            pthread_create(&t, NULL, one, NULL);
+            p[0] = 2, p[1] = 2;
+            pthread_join(t, NULL);
+            return 0;
+        }
+        """)
+    write("free.prop", "property named: race_free(balance); property others: race_free(other);\n")
+    same("status", run("./named", options="record=named.rec").returncode, 0)
+    done = run(PORTENT, "check", "--races", "named.rec")
+    true(f"both names: {done.stdout}", re.match(r"Data race on 0x[0-9a-f]+\+0, balance", done.stdout) and "heap block" in done.stdout)
+    for command in (("check", "--json", "-s", "free.prop", "named.rec"), ("check", "--json", "--order", "values", "-s", "free.prop", "named.rec")):
+        answer = json.loads(run(PORTENT, *command).stdout)
+        same(f"{command}", [v["verdict"] for v in answer["properties"]], ["violated", "holds"])
+    done = run(PORTENT, "run", "-q", "--order", "sync", "-s", "free.prop", "-r", "r.json", "--", "./named")
+    same(f"run: {done.stderr}", [v[1] for v in verdicts("r.json")], ["violated", "holds"])
+
+
+@test
 def named_objects_in_a_confirmed_run():
     """What is predicted of one in a wider order can be made to happen."""
     build("pair", PAIR)
