@@ -10,6 +10,9 @@
  * runs a function of the program (pthread_once): their site is at hand already. Those of malloc, free and the like are.
  *
  * Only the thread itself reads it. A stack deeper than PT_CALLS has lost its outermost calls.
+ *
+ * The runtime may set the lowest bit of a frame, to see later whether that call is still under way: who calls anew
+ * stores the frame anew. So frames are read by pt_calls_at.
  */
 #ifndef PT_CORE_CALLS_H
 #define PT_CORE_CALLS_H
@@ -27,6 +30,14 @@ struct pt_calls {
 };
 
 extern __thread struct pt_calls __portent_calls __attribute__((tls_model("initial-exec")));
+
+#define PT_CALLS_MARK ((uintptr_t)1)
+
+/* The site of a frame, by its number from the outermost call on. */
+static inline const struct pt_site *pt_calls_at(const struct pt_calls *calls, uint32_t number)
+{
+    return (const struct pt_site *)((uintptr_t)calls->frames[number % PT_CALLS] & ~PT_CALLS_MARK);
+}
 
 /* How many calls are known, and how many were lost at the outer end. */
 static inline uint32_t pt_calls_known(const struct pt_calls *calls)
@@ -50,7 +61,7 @@ static inline const struct pt_site *pt_calls_outer(const struct pt_calls *calls,
         return site->caller;
     if (*at >= pt_calls_known(calls))
         return NULL;
-    return calls->frames[(calls->depth - 1 - (*at)++) & (PT_CALLS - 1)];
+    return pt_calls_at(calls, calls->depth - 1 - (*at)++);
 }
 
 #endif

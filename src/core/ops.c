@@ -23,5 +23,6 @@ const struct pt_kind_row pt_kind_rows[PT_KIND_COUNT + 1] = {
 #define PT_OP(id, word, space, access, value, thread, mttl, channel, ...) PT_CHANNEL_##channel(id)
 #include "core/ops.def"
     [PT_KIND_FREED] = {PT_OP_COUNT, PT_BY_EXTENT},
+    [PT_KIND_NAMED] = {PT_OP_COUNT, PT_BY_NOTHING},
     [PT_KIND_COUNT] = {PT_OP_COUNT, PT_BY_NOTHING},
 };

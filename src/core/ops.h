@@ -93,6 +93,7 @@ enum pt_event_kind {
 #include "core/ops.def"
 #undef PT_KIND
     PT_KIND_FREED, /* no event: this memory, given as in PT_BY_EXTENT, is other variables from here on */
+    PT_KIND_NAMED, /* no event, in recordings alone: the program has named this memory (core/recording.h) */
     PT_KIND_COUNT
 };
 

@@ -12,12 +12,13 @@
  * events with stamps up to `until`, of whatever thread, are not good any more, and at least `events` are missing.
  * `thread` and `piece` are the number of the process and when it was started. DEFS
  * records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads, sites,
- * stacks, names, modules, objects, initial values. They may stand behind events that need them, but not behind the next
- * mark. EVENTS a part of the log of one thread, see below. MARK     nothing: all events with a stamp of at most
- * `stamp`, of all threads, stand before it. END      the same, and the program has ended; then a text, why events are
- * missing, "" if none are. Without an END the program was killed, or its disk was full: the events up to the last MARK
- * are a run that happened. Of one that was killed all else is in FILE.live, which is there while the program runs: the
- * buffers themselves, mapped (struct pt_rec_live), with what the writer had not written.
+ * stacks, names, modules, objects, initial values, memory that the program names. They may stand behind events that
+ * need them, but not behind the next mark. EVENTS a part of the log of one thread, see below. MARK     nothing: all
+ * events with a stamp of at most `stamp`, of all threads, stand before it. END      the same, and the program has
+ * ended; then a text, why events are missing, "" if none are. Without an END the program was killed, or its disk was
+ * full: the events up to the last MARK are a run that happened. Of one that was killed all else is in FILE.live, which
+ * is there while the program runs: the buffers themselves, mapped (struct pt_rec_live), with what the writer had not
+ * written.
  *
  * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
  * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
@@ -49,7 +50,8 @@
  * says how many, and the number follows that 1, little-endian; 0 means eight (pt_rec_put). Differences are folded so
  * that small ones are short (pt_rec_fold). `kind` and `marks` are as in struct pt_record_event. The address of an event
  * that has none is the number of its object; values are those of memory of at most 8 bytes, sizes of memory that begins
- * or ends, and those of internal events.
+ * or ends, those of internal events, and the number of a struct pt_rec_named: from this event on the memory that it is
+ * about has that name, too, until some of it begins or ends.
  */
 #ifndef PT_CORE_RECORDING_H
 #define PT_CORE_RECORDING_H
@@ -64,7 +66,7 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC4\n"
+#define PT_REC_MAGIC "\x89PTREC5\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
@@ -128,7 +130,7 @@ struct pt_rec_live_buffer {
 };
 
 /* Among the definitions: the program's file, and what tells this build of it from others (struct pt_library). */
-enum { PT_REC_PROGRAM = 0x100, PT_REC_INITIAL };
+enum { PT_REC_PROGRAM = 0x100, PT_REC_INITIAL, PT_REC_NAMED };
 struct pt_rec_program {
     struct pt_record head;
     uint32_t id_bytes, unused;
@@ -142,6 +144,18 @@ struct pt_rec_initial {
     struct pt_record head;
     uint64_t address, value;
     uint32_t known, unused;
+};
+
+/* Memory that portent_watch has named. */
+enum { PT_REC_NAMED_MOST = 1 << 12 }; /* bytes of one; larger memory goes by its address alone */
+struct pt_rec_named {
+    struct pt_record head;
+    uint64_t address;
+    uint32_t number; /* from 1 */
+    uint32_t size;
+    uint32_t type;  /* enum pt_watch_type */
+    uint32_t bytes; /* of its memory, as it was then: all of at most PT_REC_RAW_MOST, or none */
+    char rest[];    /* these, and the name, with #2, #3, ... for further objects of the same name */
 };
 
 enum {
@@ -170,7 +184,7 @@ static inline bool pt_rec_has_value(unsigned kind, uint64_t size)
 {
     enum pt_object_by by = pt_kind_by(kind);
     bool memory = by == PT_BY_MEMORY || by == PT_BY_WATCH;
-    return by == PT_BY_EXTENT || (memory && size <= 8) || kind == PT_KIND_INTERNAL;
+    return by == PT_BY_EXTENT || (memory && size <= 8) || kind == PT_KIND_INTERNAL || kind == PT_KIND_NAMED;
 }
 
 static inline uint32_t pt_rec_raw_bytes(unsigned kind, uint64_t size)

@@ -40,11 +40,14 @@ static void on_watch(struct pt_shadow_self *self, uint32_t object)
 
 static void on_initial(struct pt_shadow_self *self, uint32_t object)
 {
-    pt_emit_value(pt_thread_of(self), PT_RECORD_INIT, object, NULL, pt_watched[object].last, pt_watched[object].size);
+    const struct pt_watched *watched = &pt_watched[object];
+    pt_emit_value(pt_thread_of(self), PT_RECORD_INIT, object, NULL, watched->last, watched->size);
+    if (self->records && watched->given)
+        pt_record_name(pt_thread_of(self), watched);
 }
 
-/* In a recording, a watched variable is memory like any other. What a bit-field shares with its neighbours is recorded
- * as a whole. */
+/* In a recording, a watched variable is memory like any other, which it has once, whatever names it has. What a
+ * bit-field shares with its neighbours is recorded as a whole. */
 static void record_watched(struct pt_thread *self, const struct pt_watched *watched, enum pt_event_kind kind,
                            const struct pt_site *site)
 {
@@ -54,8 +57,9 @@ static void record_watched(struct pt_thread *self, const struct pt_watched *watc
         from = range->from;
     if (range && range->to < to)
         to = range->to;
-    if (from < to && !watched->bit_size)
-        pt_record_access(self, kind, site, from, to - from);
+    if (from < to && !watched->bit_size &&
+        !pt_watch_is_told((uint32_t)(watched - pt_watched), range ? range->from : from, range ? range->to : to))
+        pt_record_watched(self, kind, site, from, to - from);
 }
 
 static void on_written(struct pt_shadow_self *shadow, uint32_t object, enum pt_event_kind kind,

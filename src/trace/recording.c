@@ -27,6 +27,7 @@ static void *open_recording(const struct pt_source *source)
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
     r->maker.decoder = r->decoder;
     r->maker.cells = pt_places_cells(r->decoder->places);
+    rec_names_begin(&r->maker.names);
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
     pt_pages_begin(&r->memory, sizeof(uint64_t));
@@ -246,6 +247,8 @@ static bool take_more(struct recording *r, struct pt_file_source *file)
     if (!r->log_count && !r->whole && file->source.leaves_out)
         r->notes = begin_notes(r, true);
     add_parts(r, !r->whole);
+    if (!r->lost) /* of a variable that goes by the same name its own comes last, and counts */
+        rec_names_give_initials(&r->maker.names, r->decoder);
     if (!r->lost && r->info)
         rec_initials_give(&r->initials, r->decoder);
     if (r->whole && file->source.leaves_out)

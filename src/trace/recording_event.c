@@ -160,8 +160,9 @@ static void remember(struct rec_maker *r, const struct rec_merged *item, const s
     *place_slot(r, from) = (struct rec_known_place){from->site, from->stack, made->loc, made->stack, true};
 }
 
-bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t thread, struct pt_event *ret_event,
-              bool *ret_bad)
+/* Whatever names its memory has. */
+static bool make(struct rec_maker *r, const struct rec_merged *item, uint32_t thread, struct pt_event *ret_event,
+                 bool *ret_bad)
 {
     const struct rec_event *from = &item->event;
     struct pt_channel_reader *d = r->decoder;
@@ -184,8 +185,43 @@ bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t threa
     return taken && ret_event->op != PT_OP_COUNT;
 }
 
+/* Of an access that has been made, what it is of names: it is in the queue, with these behind it. */
+static bool make_named(struct rec_maker *r, const struct rec_event *from, struct pt_event *event, bool made)
+{
+    struct pt_channel_reader *d = r->decoder;
+    uint32_t before = d->queue_count;
+    if (!made && !before)
+        return false;
+    if (made)
+        PT_PUSH(d->queue, d->queue_count, d->queue_cap, *event);
+    if (rec_names_access(&r->names, d, from, d->queue[d->queue_count - 1]))
+        return false;
+    d->queue_count = before;
+    return made;
+}
+
+bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t thread, struct pt_event *ret_event,
+              bool *ret_bad)
+{
+    const struct rec_event *from = &item->event;
+    enum pt_object_by by = pt_kind_by(from->kind);
+    if (__builtin_expect(from->kind == PT_KIND_NAMED, 0)) {
+        rec_names_take(&r->names, from);
+        return false;
+    }
+    bool made = make(r, item, thread, ret_event, ret_bad);
+    if (__builtin_expect(!r->names.live, 1))
+        return made;
+    if (by == PT_BY_EXTENT && from->address + from->value > from->address)
+        rec_names_end(&r->names, from->address, from->address + from->value);
+    if (by == PT_BY_MEMORY && from->address + from->size > from->address)
+        return make_named(r, from, ret_event, made);
+    return made;
+}
+
 void rec_maker_release(struct rec_maker *r)
 {
+    rec_names_release(&r->names);
     for (size_t i = 0; i < r->log_cap; i++)
         free(r->logs[i].shapes);
     free(r->logs);

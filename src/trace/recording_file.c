@@ -100,7 +100,8 @@ static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t
             take_program(r, look);
         else if (head.type == PT_REC_INITIAL)
             rec_initial_take(&r->initials, r->decoder);
-        else if (!chan_take_record(r->decoder, 0))
+        else if (head.type == PT_REC_NAMED ? !rec_names_define(&r->maker.names, r->decoder)
+                                           : !chan_take_record(r->decoder, 0))
             return false;
     }
     return true;

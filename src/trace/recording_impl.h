@@ -1,7 +1,8 @@
 /* The inside of the reader of recordings: recording.c is the source, recording_file.c takes the file to pieces,
  * recording_log.c decodes the logs of threads, recording_event.c makes events of a trace of them, recording_private.c
  * finds those that can be left out, recording_unseen.c what nobody recorded has written, recording_ties.c says so in
- * the trace, recording_initial.c has the initial values of variables. */
+ * the trace, recording_initial.c has the initial values of variables, recording_named.c memory that the program has
+ * named. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
@@ -90,6 +91,38 @@ void rec_log_split(struct rec_log *log);
 /* What it needs to read on, but not its parts. */
 void rec_log_release(struct rec_log *log);
 
+struct pt_event;
+/* Memory that the program has named (recording_named.c). */
+struct rec_names {
+    struct rec_named {
+        uint64_t address;
+        uint32_t size, type, name;
+        unsigned char *memory; /* as the latest access left it; NULL: it is too large */
+        bool known;            /* all of that */
+        bool live;
+    } * items;
+    uint32_t count, given, live; /* definitions; of those initial values were given; that are names now */
+    size_t cap;
+    struct pt_map64 by_number;
+    struct pt_map64 at; /* granules: the first node */
+    struct rec_name_node {
+        uint32_t item, next;
+    } * nodes;
+    uint32_t node_count, free;
+    size_t node_cap;
+};
+void rec_names_begin(struct rec_names *names);
+void rec_names_release(struct rec_names *names);
+/* The definition in decoder->record; false: it makes no sense. */
+bool rec_names_define(struct rec_names *names, struct pt_channel_reader *decoder);
+void rec_names_give_initials(struct rec_names *names, struct pt_channel_reader *decoder);
+/* In the order of the run: memory gets its name, and memory begins or ends. */
+void rec_names_take(struct rec_names *names, const struct rec_event *event);
+void rec_names_end(struct rec_names *names, uint64_t from, uint64_t to);
+/* Puts the accesses of the names of that memory into the decoder's queue, in all else like `event`; how many. */
+uint32_t rec_names_access(struct rec_names *names, struct pt_channel_reader *decoder, const struct rec_event *access,
+                          struct pt_event event);
+
 /* What the decoder has found lately: the place and the stack of a site in calls, and of the shapes of each log. */
 enum { REC_PLACES = 1 << 12 };
 struct rec_known_place {
@@ -99,6 +132,7 @@ struct rec_known_place {
 struct rec_maker {
     struct pt_channel_reader *decoder;
     struct pt_cells *cells; /* the decoder's */
+    struct rec_names names;
     struct rec_made {
         uint32_t name; /* of the thread, plus 1; 0: not known yet */
         struct rec_shape_place {
@@ -111,7 +145,6 @@ struct rec_maker {
 };
 void rec_maker_release(struct rec_maker *maker);
 
-struct pt_event;
 /* Makes what follows from an event of the thread `thread`: true: *ret_event, otherwise what is in the decoder's queue,
  * if anything. *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, const struct rec_merged *from, uint32_t thread, struct pt_event *ret_event,
@@ -163,8 +196,9 @@ void rec_private_release(struct rec_private *found);
 struct rec_unseen {
     const struct rec_private *statics; /* who knows where static memory is */
     struct pt_pages images;
-    uint32_t count; /* reads so far that have seen one */
-    uint32_t *tied; /* by log: the latest of them that its events need */
+    struct pt_map64 named; /* granules that the program has named */
+    uint32_t count;        /* reads so far that have seen one */
+    uint32_t *tied;        /* by log: the latest of them that its events need */
     size_t tied_cap;
 };
 void rec_unseen_begin(struct rec_unseen *unseen);

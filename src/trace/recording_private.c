@@ -7,8 +7,8 @@
  *
  * What is left out: plain accesses all of whose granules are *private*: whoever accesses one, or frees it, is the
  * thread that did so before, or has joined that one since; what the first thread does before it has started any other
- * does not count. Not those of static memory, which properties and schedules call by its name. Why the answers stay the
- * same, in all orders. Let P be such an access, of thread T.
+ * does not count. Not those of memory that properties and schedules call by a name: static memory, and granules that
+ * the program has ever named. Why the answers stay the same, in all orders. Let P be such an access, of thread T.
  *   - Where P conflicts with an event of another thread, one of the two is before the end of its thread, which the
  * other thread has joined, or before the start of it. Forks and joins keep their place in every possible run: so P is
  * in no race, and all conflicts of P are in the same order in every run that has both.
@@ -90,6 +90,9 @@ void rec_private_note(struct rec_private *p, const struct rec_event *event, uint
         p->foreign = true;
     if (pt_kind_by(event->kind) == PT_BY_MEMORY && event->size) {
         touch(p, event, self);
+    } else if (event->kind == PT_KIND_NAMED && event->size <= PT_REC_NAMED_MOST) {
+        for (uint64_t at = event->address & ~UINT64_C(7); at < event->address + event->size; at += 8)
+            *owner_at(p, at, true) = SHARED;
     } else if (event->kind == PT_KIND_FREE && event->value) {
         PT_PUSH(p->frees, p->free_count, p->free_cap,
                 ((struct rec_private_stretch){event->address & ~UINT64_C(7), event->address + event->value, self,

@@ -15,8 +15,9 @@
  * what was there; a value other than the known one in memory whose surroundings (a line of LINE bytes) only that
  * thread has accessed or allocated: it called a library, most likely, which filled it. That one thread's library
  * code has written what only another thread's instrumented code accesses, and nothing near it, goes unnoticed; of
- * static memory the reader has a tie of its own, so that properties which name it are in doubt (engine/foreign.c). A
- * write that is overwritten before anybody reads it changes no value that is in the trace.
+ * static memory, and of granules that the program has named, the reader has a tie of its own, so that properties which
+ * name it are in doubt (engine/foreign.c). A write that is overwritten before anybody reads it changes no value that is
+ * in the trace.
  *
  * Guarantee: with that exception, each read that is in a possible run of the events, in any order, has had before it
  * all that could have given it its value in the recorded run. Cost: a look at each granule of each access, 16 bytes
@@ -55,11 +56,13 @@ struct part {
 void rec_unseen_begin(struct rec_unseen *u)
 {
     pt_pages_begin(&u->images, sizeof(struct image));
+    pt_map64_init(&u->named);
 }
 
 void rec_unseen_release(struct rec_unseen *u)
 {
     pt_pages_release(&u->images);
+    pt_map64_release(&u->named);
     free(u->tied);
 }
 
@@ -78,7 +81,8 @@ static struct part part_of(struct rec_unseen *u, const struct rec_event *event, 
     struct part part = {.image = &page[index], .line = &page[index / LINE * LINE]};
     part.bytes = (uint8_t)((1u << to) - (1u << from));
     part.mask = (to == GRANULE ? 0 : UINT64_C(1) << 8 * to) - (UINT64_C(1) << 8 * from);
-    part.is_static = u->statics && rec_private_is_static(u->statics, at);
+    part.is_static = (u->statics && rec_private_is_static(u->statics, at)) ||
+                     (u->named.count && pt_map64_get(&u->named, at) != PT_NONE);
     part.given = event->raw || event->size <= sizeof event->value;
     const uint8_t *value = event->raw ? event->raw : (const uint8_t *)&event->value;
     if (part.given)
@@ -209,6 +213,9 @@ enum rec_tie rec_unseen_event(struct rec_unseen *u, const struct rec_event *even
     uint64_t end = event->address + event->size;
     if (by == PT_BY_MEMORY && end > event->address)
         return on_access(u, event, stores ? PT_OP_WRITE : pt_kind_op(event->kind), log);
+    for (uint64_t at = event->address & ~UINT64_C(7);
+         event->kind == PT_KIND_NAMED && event->size <= PT_REC_NAMED_MOST && at < end; at += GRANULE)
+        *pt_map64_at(&u->named, at) = 1;
     if (by == PT_BY_EXTENT && event->address + event->value > event->address)
         renew(u, event->address, event->value, event->kind == PT_KIND_ALLOC, log);
     return REC_TIE_NONE;

@@ -185,26 +185,39 @@ int main(void) {
 IN_TIME = r"""
 #include <pthread.h>
 #include <stdlib.h>
+#ifdef HEAP
+#include <portent.h>
+static int *heap;
+#define a heap[0]
+#define b heap[1 << 19]
+static void place(void) {
+    heap = calloc(1 << 20, sizeof *heap); /* not next to static memory */
+    portent_watch(&a, sizeof a, PORTENT_INT, "a");
+    portent_watch(&b, sizeof b, PORTENT_INT, "b");
+}
+#else
 static _Alignas(64) int a;
 static _Alignas(64) int b;
+static void place(void) { }
+#endif
 static _Alignas(64) int turn;
 static int look(void) { int now; __asm__ volatile("movl %1, %0" : "=r"(now) : "m"(turn)); return now; }
 static void pass(int next) {
-    for (int i = 0; i < 20000; i++) __asm__ volatile("pause");
+    for (int i = 0; i < PAUSES; i++) __asm__ volatile("pause");
     __asm__ volatile("movl %1, %0" : "=m"(turn) : "r"(next) : "memory");
 }
 static void await(int wanted) { while (look() != wanted) __asm__ volatile("pause"); }
 static void *work(void *argument) {
-    int *own = malloc(sizeof *own);
-    for (int i = 0; i < 20; i++) { await(2 * i + 1); *own = i; b = i; *own = -i; pass(2 * i + 2); }
+    int *own = malloc(OWN), *at = &b;
+    for (int i = 0; i < 20; i++) { await(2 * i + 1); *own = i; *at = i; *own = -i; pass(2 * i + 2); }
     free(own);
     return argument;
 }
 int main(void) {
     pthread_t other;
-    int *own = malloc(sizeof *own);
+    int *own = malloc(OWN), *at = (place(), &a);
     pthread_create(&other, NULL, work, NULL);
-    for (int i = 0; i < 20; i++) { await(2 * i); *own = i; a = i; *own = -i; pass(2 * i + 1); }
+    for (int i = 0; i < 20; i++) { await(2 * i); *own = i; *at = i; *own = -i; pass(2 * i + 1); }
     pthread_join(other, NULL);
     free(own);
     return 0;
@@ -347,17 +360,153 @@ int main(void)
     return 0;
 }
 """
+# `two` comes when `one` is done, which nobody sees. An object with two names, one whose memory is another object's later, one that a thread
+# has for itself, a text in parts, a global under its own name; `late` was written by others before it had a name.
 NAMED = r"""
 #include <portent.h>
 #include <pthread.h>
 #include <stdlib.h>
-static void *one(void *argument) { *(int *)argument = 2; return argument; }
+#include <string.h>
+static struct pair { int x, y; } *pair;
+static char *words;
+static long *mine, global = 3;
+static int *shared, turn;
+static pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *argument) {
+    pair->x = 1;
+    pthread_mutex_lock(&l); pair->y = 1; pthread_mutex_unlock(&l);
+    *shared = 1;
+    __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
+    return argument;
+}
+static void *two(void *argument) {
+    for (int seen = 0; !seen;)
+        __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
+    pthread_mutex_lock(&l); pair->y = 2; pthread_mutex_unlock(&l);
+    portent_watch(shared, sizeof *shared, PORTENT_INT, "late");
+    *shared = 2;
+    return argument;
+}
 int main(void) {
-    int *x = calloc(1, sizeof *x);
-    portent_watch(x, sizeof *x, PORTENT_INT, "object");
-    pthread_t t;
-    pthread_create(&t, NULL, one, x);
-    pthread_join(t, NULL);
+    pthread_t t[2];
+    pair = malloc(sizeof *pair);
+    pair->x = 0, pair->y = 7;
+    words = calloc(1, 16), mine = calloc(1, sizeof *mine), shared = calloc(1, sizeof *shared);
+    portent_watch(&pair->x, sizeof pair->x, PORTENT_INT, "x");
+    portent_watch(&pair->x, sizeof pair->x, PORTENT_UINT, "again");
+    portent_watch(&pair->y, sizeof pair->y, PORTENT_INT, "y");
+    portent_watch(words, 16, PORTENT_CHARS, "text");
+    portent_watch(mine, sizeof *mine, PORTENT_INT, "own");
+    global = 4;
+    portent_watch(&global, sizeof global, PORTENT_INT, "global");
+    strcpy(words, "abc");
+    words[3] = 'd';
+    global = 5;
+    pthread_create(&t[0], NULL, one, NULL);
+    pthread_create(&t[1], NULL, two, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
+    *mine = 6;
+    for (int i = 0; i < 300; i++) {
+        long *one = malloc(sizeof *one);
+        portent_watch(one, sizeof *one, PORTENT_INT, "many");
+        *one = i;
+        free(one);
+    }
+    free(mine);
+    for (int i = 0; i < 300; i++) {
+        long *volatile one = malloc(sizeof *one);
+        *one = 1000 + i;
+        free(one);
+    }
+    return 0;
+}
+"""
+# Calls at random, also again from the same place, out of several at once by longjmp, and deeper than a stack of a recording is; each write of x
+# stands in calls whose functions are printed, the innermost first. Two threads, one after the other.
+CALLS = r"""
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static long x;
+static char path[512];
+static unsigned deep, seed = 5;
+static jmp_buf out;
+#define UNSEEN __attribute__((noinline, no_sanitize("thread"))) /* no events */
+UNSEEN static unsigned chance(unsigned most) { seed = seed * 1103515245 + 12345; return (seed >> 16) % most; }
+UNSEEN static void enter(char name) { path[deep++] = name; }
+UNSEEN static void leave(void) { deep--; }
+#define NOTE (x++, tell())
+UNSEEN static void tell(void) {
+    printf("%ld ", x);
+    for (unsigned i = deep; i-- > 0;) putchar(path[i]);
+    putchar('\n');
+}
+static void a(int left), b(int left), c(int left);
+__attribute__((noinline)) static void again(int left) {
+    enter('r');
+    if (left) again(left - 1); else NOTE;
+    if (left % 37 == 0) NOTE;
+    leave();
+}
+#define BODY(name) \
+    enter(name); \
+    if (chance(4) == 0) NOTE; \
+    for (unsigned i = chance(4); left && i > 0; i--) { \
+        unsigned which = chance(40); \
+        if (which < 12) a(left - 1); else if (which < 24) b(left - 1); else if (which < 36) c(left - 1); \
+        else if (which < 37) again(100); else if (which < 38) longjmp(out, 1); \
+        if (which & 1) NOTE; \
+    } \
+    leave();
+__attribute__((noinline)) static void a(int left) { BODY('a') }
+__attribute__((noinline)) static void b(int left) { BODY('b') }
+__attribute__((noinline)) static void c(int left) { BODY('c') }
+UNSEEN static void again_from(char name) { deep = 0; enter(name); }
+static void *work(void *argument) {
+    for (volatile int i = 0; i < 60; i++) {
+        again_from('w');
+        if (!setjmp(out)) { a(7); b(6); a(7); }
+    }
+    return argument;
+}
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        pthread_t t;
+        pthread_create(&t, NULL, work, NULL);
+        pthread_join(t, NULL);
+    }
+    return 0;
+}
+"""
+PAIR = r"""
+#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static struct pair { int x, y; } *pair;
+static pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+static void *one(void *argument) {
+    pair->x = 1;
+    pthread_mutex_lock(&l); pair->y = 1; pthread_mutex_unlock(&l);
+    return argument;
+}
+static void *two(void *argument) {
+    usleep(300000);
+    pthread_mutex_lock(&l); pair->y = 2; pthread_mutex_unlock(&l);
+    return argument;
+}
+int main(void) {
+    pthread_t t[2];
+    pair = calloc(1, sizeof *pair);
+    portent_watch(&pair->x, sizeof pair->x, PORTENT_INT, "x");
+    portent_watch(&pair->y, sizeof pair->y, PORTENT_INT, "y");
+    pthread_create(&t[0], NULL, one, NULL);
+    pthread_create(&t[1], NULL, two, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
     return 0;
 }
 """
@@ -497,10 +646,13 @@ def memory_without_names():
 
 @test
 def variables_in_the_order_of_the_time():
-    build("in_time", IN_TIME)
-    same("status", run("./in_time", options="record=t.rec").returncode, 0)
-    written = [event.groups() for event in (re.match(r"[^|]*\|w\((a|b)\)=(\d+)\|", line) for line in lines_of("t.rec")) if event]
-    same("a and b by turns", written, [(name, str(i)) for i in range(20) for name in "ab"])
+    """Of static memory, and of memory that the program has named."""
+    # The second: nothing lies next to static memory, and the writer does not raise the floor of stamps meanwhile.
+    for options in (("-DPAUSES=20000", "-DOWN=4"), ("-DPAUSES=2000", "-DOWN=8<<20", "-DHEAP")):
+        build("in_time", IN_TIME, *options)
+        same("status", run("./in_time", options="record=t.rec").returncode, 0)
+        written = [event.groups() for event in (re.match(r"[^|]*\|w\((a|b)\)=(\d+)\|", line) for line in lines_of("t.rec")) if event]
+        same(f"a and b by turns {options}", written, [(name, str(i)) for i in range(20) for name in "ab"])
 
 
 @test
@@ -585,18 +737,149 @@ def run_in_wider_orders():
     same("without accesses", run(PORTENT, "run", "--preload", "--order", "sync", "--", "./apart").returncode, 2)
 
 
+NAMED_PROPERTIES = """property seen: always (x == 0 || y != 7); property swapped: always (x != 0 || y != 2); property never: always y != 3;
+property two: always again != 1; property whole: always text != "abcd"; property part: always text != "abd"; property own: own != 6;
+property named: late != 2; property first: late == 1 || late == 2; property same: global != 5; property begin: global != 4;
+"""
+
+
 @test
 def objects_that_the_program_names():
-    """A recording has their addresses, and nothing of them comes another way; a property about one is not called settled."""
+    """They go by their names beside their addresses, from the naming to the end of their memory, and what properties say of them is
+    what `run` says of the same program; wider orders have more."""
     build("named", NAMED)
-    write("named.prop", "property p: object != 2;\n")
+    write("named.prop", NAMED_PROPERTIES)
     done = run("./named", options="record=named.rec")
     same(f"status: {done.stderr}", done.returncode, 0)
-    lines = lines_of("named.rec")
-    true("writes of one", any(line.startswith("one|w(0x") for line in lines) and not any("object" in line for line in lines))
-    done = run(PORTENT, "run", "--order", "values", "-s", "named.prop", "--", "./named")
-    same("status of --order", done.returncode, 67)
-    contains(done.stderr, "named what was not observed")
+    lines = [line.split("|")[1] for line in lines_of("named.rec")]
+    known = ("x", "y", "again", "text", "own", "late", "many", "many#300", "global")
+    given = {name: [line for line in lines if f"({name})" in line] for name in known}
+    same("the values of each", given, {
+        "x": ["init(x)=0", "w(x)=1"], "again": ["init(again)=0", "w(again)=1"], "y": ["init(y)=7", "w(y)=1", "w(y)=2"],
+        "text": ['init(text)=""', 'w(text)="abc"', 'w(text)="abcd"'], "own": ["init(own)=0", "w(own)=6"], "late": ["init(late)=1", "w(late)=2"],
+        "many": [given["many"][0], "w(many)=0"], "many#300": [given["many#300"][0], "w(many#300)=299"],
+        "global": ["init(global)=4", "init(global)=3", "w(global)=4", "w(global)=5"]})
+    true("what had a name has none later", not any(re.match(r"w\((own|many).*\)=1\d\d\d", line) for line in lines))
+    observed = {"seen": "violated", "swapped": "holds", "never": "holds", "two": "violated", "whole": "violated", "part": "holds", "own": "violated",
+                "named": "violated", "first": "holds", "same": "violated", "begin": "violated"}
+    for order, more in ((None, {}), ("access", {}), ("sync", {"swapped": "violated"}), ("values", {"swapped": "violated"}), ("auto", {"swapped": "violated"})):
+        done = run(PORTENT, "run", "-q", *(["--order", order] if order else []), "-s", "named.prop", "-r", "r.json", "--", "./named")
+        same(f"run {order}: {done.stderr}", {v[0]: v[1] for v in verdicts("r.json")}, {**observed, **more})
+        write("c.json", run(PORTENT, "check", "--json", "--order", order or "access", "-s", "named.prop", "named.rec").stdout)
+        same(f"check {order}", verdicts("c.json"), verdicts("r.json"))
+
+
+@test
+def calls_of_events():
+    """Each event has the calls that its thread was in, whatever it did to get there."""
+    build("calls", CALLS)
+    done = run("./calls", options="record=c.rec")
+    same("status", done.returncode, 0)
+    told = dict(line.split(" ") for line in done.stdout.splitlines())
+    same("convert", run(PORTENT, "convert", "--text", "c.rec", "-o", "c.trace").returncode, 0)
+    letters, stacks, checked, wrong = {"again": "r", "work": "w", "a": "a", "b": "b", "c": "c"}, {}, 0, []
+    with open("c.trace", encoding="utf-8") as file:
+        for line in file:
+            stack = re.match(r"-\|stack\((\d+)\)=(.*)\|-", line)
+            event = re.match(r"[^|]*\|w\(x\)=(\d+)\|.*\|s=(\d+)", line)
+            if stack:
+                stacks[stack[1]] = "".join(letters.get(frame.split(" ")[0], "?") for frame in stack[2].split(" < "))
+            elif event:
+                calls, expected = stacks[event[2]], told[event[1]]
+                checked += 1
+                if calls != expected[:max(len(calls), min(len(expected), 64))]:
+                    wrong.append((event[1], calls, expected))
+    same("other calls than the program was in", wrong[:5], [])
+    true(f"many were looked at: {checked}", checked == len(told) > 1000)
+
+
+@test
+def names_change_no_races():
+    """What is found in a recording is what would be found if nothing in it had a name."""
+    build("named", NAMED)
+    same("status", run("./named", options="record=named.rec").returncode, 0)
+    same("convert", run(PORTENT, "convert", "--text", "named.rec", "-o", "named.trace").returncode, 0)
+    with open("named.trace", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    write("bare.trace", "\n".join(line for line in lines if not re.match(r"[^|]*\|\w+\((x|y|again|text|own|late|many[^)]*)\)", line)) + "\n")
+    for order in ("access", "sync", "values"):
+        found, bare = (answers("--races", "--deadlocks", "--order", order, name)[:2] for name in ("named.rec", "bare.trace"))
+        same(f"{order}: findings", found, bare)
+        true(f"{order}: before and after the naming", any("named.c" in str(pair) for pair in found[1][0][5]))
+
+
+@test
+def races_of_named_objects():
+    """A race tells the name beside the heap block, and properties about the name's races are answered."""
+    build("named", """
+        #include <portent.h>
+        #include <pthread.h>
+        #include <stdlib.h>
+        static int *p;
+        static void *one(void *argument) { p[0] = 1; return argument; }
+        int main(void) {
+            pthread_t t;
+            p = calloc(2, sizeof *p);
+            portent_watch(p, sizeof *p, PORTENT_INT, "balance");
+            portent_watch(p + 1, sizeof *p, PORTENT_INT, "other");
+            pthread_create(&t, NULL, one, NULL);
+            p[0] = 2, p[1] = 2;
+            pthread_join(t, NULL);
+            return 0;
+        }
+        """)
+    write("free.prop", "property named: race_free(balance); property others: race_free(other);\n")
+    same("status", run("./named", options="record=named.rec").returncode, 0)
+    done = run(PORTENT, "check", "--races", "named.rec")
+    true(f"both names: {done.stdout}", re.match(r"Data race on 0x[0-9a-f]+\+0, balance", done.stdout) and "heap block" in done.stdout)
+    for command in (("check", "--json", "-s", "free.prop", "named.rec"), ("check", "--json", "--order", "values", "-s", "free.prop", "named.rec")):
+        answer = json.loads(run(PORTENT, *command).stdout)
+        same(f"{command}", [v["verdict"] for v in answer["properties"]], ["violated", "holds"])
+    done = run(PORTENT, "run", "-q", "--order", "sync", "-s", "free.prop", "-r", "r.json", "--", "./named")
+    same(f"run: {done.stderr}", [v[1] for v in verdicts("r.json")], ["violated", "holds"])
+
+
+@test
+def named_objects_in_a_confirmed_run():
+    """What is predicted of one in a wider order can be made to happen."""
+    build("pair", PAIR)
+    write("pair.prop", "property p: always (x != 0 || y != 2);\n")
+    done = run(PORTENT, "run", "-q", "--order", "sync", "-s", "pair.prop", "-r", "r.json", "--", "./pair")
+    same(f"predicted: {done.stderr}", (done.returncode, verdicts("r.json")[0][1:3]), (66, ("violated", "predicted")))
+    done = run(PORTENT, "confirm", "r.json", "--", "./pair", timeout=120)
+    same(f"confirmed: {done.stderr}", done.returncode, 1)
+
+
+@test
+def named_objects_that_a_library_writes():
+    """What a property says of a value that nobody recorded is not known; and a recording that lost the naming has no name."""
+    write("put.c", "void put(long *at, long value) { *at = value; }\n")
+    same("status of clang", run("clang-14", "-c", "put.c").returncode, 0)
+    build("named", """
+        #include <portent.h>
+        #include <stdlib.h>
+        void put(long *at, long value);
+        static long seen;
+        int main(void) {
+            long *x = malloc(2 * sizeof *x);
+            *x = 1;
+            portent_watch(x, sizeof *x, PORTENT_INT, "level");
+            put(x, 99);
+            seen = *x;
+            for (long i = 0; i < ROUNDS; i++) x[1] += seen + i;
+            *x = 2;
+            return 0;
+        }
+        """, "-DROUNDS=300000", "put.o")
+    write("p.prop", "property low: level < 50;\n")
+    same("recorded", run("./named", options="record=named.rec").returncode, 0)
+    same("library", run(PORTENT, "check", "-s", "p.prop", "named.rec").returncode, 3)
+    done = run(PORTENT, "run", "--order", "sync", "-q", "-s", "p.prop", "--", "./named")
+    same(f"run: {done.stderr}", done.returncode, 67)
+    same("recorded in little room", run("./named", options="record=small.rec:record_limit=64K").returncode, 0)
+    lines = lines_of("small.rec")
+    true("the beginning is lost", lines[0].startswith("-|lost(") and not any("level" in line for line in lines))
+    same("what it says of it", run(PORTENT, "check", "-s", "p.prop", "small.rec").returncode, 3)
 
 
 @test
@@ -714,7 +997,8 @@ def random_program(chance):
     uses and another frees, which nobody sees to come later; parts next to each other."""
     steps = ["own[{i}] = i + seen;", "seen += own[{i}];", "memset(own + {i}, i, 3 * sizeof *own);", "all[{i}] = i;", "seen += all[{i}];",
              "pthread_mutex_lock(&m[{l}]);", "pthread_mutex_unlock(&m[{l}]);", "memcpy(own, all + {i}, 2 * sizeof *own);",
-             "((char *)all)[{b}] = 1;", "((char *)own)[{b}] = (char)seen;", "given[n][{i}] = i;", "seen += given[1 - n][{i}];"]
+             "((char *)all)[{b}] = 1;", "((char *)own)[{b}] = (char)seen;", "given[n][{i}] = i;", "seen += given[1 - n][{i}];",
+             "portent_watch(own + {i}, sizeof *own, PORTENT_INT, n ? \"one\" : \"zero\");"]
     lines = []
     for _ in range(2):
         held, body = None, []
@@ -734,6 +1018,7 @@ def random_program(chance):
         lines.append(body)
     bodies = ["\n        ".join(body) for body in lines]
     return r"""
+#include <portent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -762,6 +1047,7 @@ int main(void) {
     pthread_t t[2];
     all = calloc(8, sizeof *all);
     for (long i = 0; i < 2; i++) given[i] = calloc(8, sizeof **given);
+    for (long i = 0; i < 2; i++) portent_watch(given[i] + 1, sizeof **given, PORTENT_INT, i ? "one" : "zero");
     lent = malloc(8 * sizeof *lent);
     for (long i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, (void *)i);
     for (int seen = 0; !seen;)
@@ -794,7 +1080,7 @@ def answers(*arguments):
 def what_is_left_out_changes_nothing():
     """`check` of a recording leaves out what one thread alone has touched; of the text of the same recording, it has everything."""
     chance, fewer, races = random.Random(15), 0, 0
-    write("l.prop", "property p: always level <= 2; property q: never [level == 0]+ [level == 2];\n")
+    write("l.prop", "property p: always level <= 2; property q: never [level == 0]+ [level == 2]; property n: always (zero != 2 || one != 1);\n")
     for number in range(10):
         build("r", random_program(chance))
         same("status", run("./r", options="record=r.rec").returncode, 0)

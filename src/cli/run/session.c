@@ -300,8 +300,8 @@ static void let_go(struct pt_session *session)
         pt_session_pass_on(session, event);
 }
 
-/* A variable that has its name from debug information: an object that the program names has another one, its address,
- * in a recording that the program makes. */
+/* A variable that has its name from debug information: of an object that the program names, a recording that it makes
+ * has the initial value. */
 bool pt_session_is_resolved(const struct pt_session *session, const char *name)
 {
     for (uint32_t i = 0; i < session->resolved.var_count; i++)

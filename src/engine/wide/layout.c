@@ -1,6 +1,6 @@
 /*
  * What a search looks up in its loop, made once per problem: in sync, for each event the nearest conflicting events of
- * the other threads; and where counts and classes lie in a packed state.
+ * the other threads; where counts and classes lie in a packed state; and bounds of all counts at once.
  *
  * Guarantee: two states of a problem are the same iff their words are. Cost: one pass forwards and one backwards over
  * the recording, and per event the threads that share its object.
@@ -104,15 +104,31 @@ static void place_field(struct wide_problem *p, uint32_t *used, uint64_t greates
     *used += bits;
 }
 
+/* Whether counts get a bit to spare: struct wide_packed. */
+static bool has_room(const struct wide_problem *p)
+{
+    uint32_t bits = 0;
+    bool locks = false;
+    for (uint32_t c = 0; c < p->column_count; c++) {
+        const struct wide_column *column = &p->columns[c];
+        for (uint32_t k = 0; k < column->count && !locks; k++)
+            locks = column->events[k].kind == WIDE_ACQ || column->events[k].kind == WIDE_RACQ;
+        bits += column->count ? 65 - (uint32_t)__builtin_clzll(column->count) : 0;
+    }
+    return p->order == PT_POSSIBLE_SYNC && !locks && bits <= 64;
+}
+
 void wide_layout_make(struct wide_problem *p)
 {
-    uint32_t used = 0;
+    uint32_t used = 0, spare = has_room(p);
     p->words = 1;
     for (uint32_t c = 0; c < p->column_count; c++) {
         struct wide_column *column = &p->columns[c];
         if (!column->count)
             continue;
-        place_field(p, &used, column->count, &column->word, &column->shift, &column->mask);
+        place_field(p, &used, (uint64_t)column->count << spare, &column->word, &column->shift, &column->mask);
+        if (spare)
+            p->guards |= (column->mask ^ column->mask >> 1) << column->shift;
         PT_PUSH(p->active, p->active_count, p->active_cap, c);
     }
     for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
@@ -121,5 +137,51 @@ void wide_layout_make(struct wide_problem *p)
             continue;
         place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
         PT_PUSH(p->classed, p->classed_count, p->classed_cap, v);
+    }
+}
+
+/* The count of a thread in a word of bounds. */
+static void set_bound(const struct wide_problem *p, uint64_t *bounds, struct wide_need need)
+{
+    const struct wide_column *column = &p->columns[need.thread];
+    *bounds &= ~(column->mask << column->shift);
+    *bounds |= (uint64_t)need.count << column->shift;
+}
+
+static uint64_t bound_of(const struct wide_problem *p, uint64_t bounds, uint32_t thread)
+{
+    return bounds >> p->columns[thread].shift & p->columns[thread].mask;
+}
+
+/* False: it needs more than a column has. */
+static bool pack_event(const struct wide_problem *p, const struct wide_column *column, uint32_t number)
+{
+    const struct wide_event *e = &column->events[number];
+    struct wide_packed *packed = &column->packed[number];
+    bool access = e->kind == WIDE_READ || e->kind == WIDE_WRITE || e->kind == WIDE_UPDATE, good = true;
+    packed->most = p->guards;
+    packed->watches = column->watches[number];
+    packed->plain = e->visible && !column->watches[number + 1];
+    for (uint32_t i = 0; i < e->need_count; i++) {
+        good &= e->need[i].count <= p->columns[e->need[i].thread].count;
+        if (good && e->need[i].count > bound_of(p, packed->least, e->need[i].thread))
+            set_bound(p, &packed->least, e->need[i]);
+    }
+    for (uint32_t i = 0; access && i < e->later_count; i++)
+        set_bound(p, &packed->most, p->pairs[e->later + i]);
+    return good;
+}
+
+void wide_packed_make(struct wide_problem *p)
+{
+    for (uint32_t i = 0; i < p->active_count && p->guards; i++) {
+        struct wide_column *column = &p->columns[p->active[i]];
+        column->packed = pt_xcalloc((size_t)column->count + 1, sizeof *column->packed);
+        p->bytes += ((size_t)column->count + 1) * sizeof *column->packed;
+        for (uint32_t k = 0; k < column->count && p->guards; k++) {
+            if (!pack_event(p, column, k))
+                p->guards = 0;
+        }
+        /* behind the last: bounds of 0 are all reached, so it is overtaken, and never happens */
     }
 }

@@ -486,6 +486,7 @@ static void problem_init(struct wide_problem *p, struct pt_wide_log *log, enum p
         wide_pairs_make(p, m.kept);
     wide_layout_make(p);
     wide_watches_make(p);
+    wide_packed_make(p);
     p->bytes += p->held_cap * sizeof *p->helds + p->relevant_cap * 3 * sizeof *p->relevant;
     pt_map64_release(&m.wanted);
     pt_map64_release(&m.written);
@@ -527,6 +528,7 @@ void wide_problem_release(struct wide_problem *p)
     for (uint32_t c = 0; c < p->column_count; c++) {
         free(p->columns[c].events);
         free(p->columns[c].watches);
+        free(p->columns[c].packed);
     }
     free(p->columns);
     free(p->active);

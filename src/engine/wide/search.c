@@ -12,124 +12,11 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/wide/levels.h"
 #include "engine/wide/take.h"
 
 /* How many states are expanded between two looks at the clock and at the memory. */
 enum { STRIDE = 64 };
-
-/* ---- levels ---- */
-
-static void level_release(struct wide_level *level)
-{
-    free(level->keys);
-    free(level->nodes);
-    free(level->slots);
-    free(level->order);
-    free(level->list);
-    *level = (struct wide_level){0};
-}
-
-/* Empty, with its memory kept. */
-static void level_clear(struct wide_level *level)
-{
-    level->count = level->order_count = level->edge_count = 0;
-    level->lowest = UINT64_MAX;
-    level->highest = 0;
-    if (level->slots)
-        memset(level->slots, 0, ((size_t)level->mask + 1) * sizeof *level->slots);
-}
-
-static size_t level_bytes(const struct wide_level *level, uint32_t words)
-{
-    size_t state = words * sizeof *level->keys + sizeof *level->nodes;
-    return level->cap * state + (level->slots ? ((size_t)level->mask + 1) * sizeof *level->slots : 0) +
-           level->order_cap * sizeof *level->order + level->edge_cap * sizeof *level->list;
-}
-
-static void level_grow(struct wide_level *level, uint32_t words)
-{
-    uint32_t cap = level->cap ? 2 * level->cap : 64;
-    level->keys = pt_xrealloc(level->keys, (size_t)cap * words * sizeof *level->keys);
-    level->nodes = pt_xrealloc(level->nodes, cap * sizeof *level->nodes);
-    level->cap = cap;
-}
-
-/* Counts that are close together get far from each other in the upper half, which is what is taken. */
-static inline uint32_t hash_key(const uint64_t *key, uint32_t words)
-{
-    uint64_t hash = 0;
-    for (uint32_t k = 0; k < words; k++)
-        hash = (hash ^ hash >> 32 ^ key[k]) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash >> 32);
-}
-
-static void level_rehash(struct wide_level *level, uint32_t words)
-{
-    uint32_t size = level->slots ? 2 * (level->mask + 1) : 128;
-    free(level->slots);
-    level->slots = pt_xcalloc(size, sizeof *level->slots);
-    level->mask = size - 1;
-    for (uint32_t i = 0; i < level->count; i++) {
-        uint32_t at = hash_key(level->keys + (size_t)i * words, words) & level->mask;
-        while (level->slots[at])
-            at = (at + 1) & level->mask;
-        level->slots[at] = i + 1;
-    }
-}
-
-/* A state of so many events waits to be expanded. */
-static void wait(struct wide_level *level, uint32_t *waiting, uint32_t state, uint64_t total)
-{
-    level->nodes[state].waits = waiting[total];
-    waiting[total] = state + 1;
-    level->lowest = total < level->lowest ? total : level->lowest;
-    level->highest = total > level->highest ? total : level->highest;
-}
-
-/* One with the fewest events; PT_NONE: none waits. Those that come later have more than the one that was given last. */
-static uint32_t next_waiting(struct wide_level *level, uint32_t *waiting)
-{
-    for (; level->lowest <= level->highest; level->lowest++) {
-        uint32_t first = waiting[level->lowest];
-        if (!first)
-            continue;
-        waiting[level->lowest] = level->nodes[first - 1].waits;
-        return first - 1;
-    }
-    return PT_NONE;
-}
-
-static inline bool is_same(const struct wide_level *level, uint32_t state, const uint64_t *key, uint32_t words)
-{
-    if (level->nodes[state].first != key[0])
-        return false;
-    const uint64_t *known = level->keys + (size_t)state * words;
-    uint64_t differs = 0;
-    for (uint32_t k = 1; k < words; k++)
-        differs |= known[k] ^ key[k];
-    return !differs;
-}
-
-/* The state of the key, of so many events; a new one, without a set, if there is none. */
-static inline struct wide_node *level_state(struct wide_level *level, const uint64_t *key, uint32_t words,
-                                            uint32_t *waiting, uint64_t total)
-{
-    if (!level->slots || level->count > level->mask / 2)
-        level_rehash(level, words);
-    uint32_t at = hash_key(key, words) & level->mask;
-    for (; level->slots[at]; at = (at + 1) & level->mask)
-        if (is_same(level, level->slots[at] - 1, key, words))
-            return &level->nodes[level->slots[at] - 1];
-    if (level->count == level->cap)
-        level_grow(level, words);
-    uint32_t state = level->count++;
-    level->slots[at] = state + 1;
-    for (uint32_t k = 0; k < words; k++)
-        level->keys[(size_t)state * words + k] = key[k];
-    level->nodes[state] = (struct wide_node){.first = key[0], .set = PT_SET_EMPTY};
-    wait(level, waiting, state, total);
-    return &level->nodes[state];
-}
 
 static uint64_t add_runs(uint64_t a, uint64_t b)
 {
@@ -183,17 +70,38 @@ struct source {
     struct wide_node node;
 };
 
+/* Where a step leads to: the states of a level, and those of them that wait. */
+struct goal {
+    struct wide_level *level;
+    uint32_t *waiting;
+};
+
+/* There is room for one more. */
+static inline struct goal goal_at(const struct wide_search *s, uint32_t number, uint32_t words)
+{
+    struct wide_level *level = wide_level_at(s, number);
+    wide_level_reserve(level, words, 1);
+    return (struct goal){level, s->waiting[number & 1]};
+}
+
+/* Where a letter depends on the one before and the event alone. */
+static inline pt_letter plain_letter(struct wide_search *s, pt_letter before, const struct wide_event *e)
+{
+    return e->var == PT_NONE ? before : pt_sets_apply(&s->sets, &s->cache, before, e->effect);
+}
+
 /* An event of a column has led from the source to the state of s->key, which learns of it. States with equal keys have
  * equal letters, so a letter is made for a new state alone. */
-static inline void arrive(struct wide_search *s, const struct source *from, uint32_t column, const struct wide_event *e,
-                          uint64_t total, uint32_t words)
+static inline __attribute__((always_inline)) void arrive(struct wide_search *s, const struct source *from,
+                                                         struct goal goal, uint32_t column, const struct wide_event *e,
+                                                         uint64_t total, uint32_t words)
 {
-    uint32_t number = from->level + e->visible;
-    struct wide_level *level = wide_level_at(s, number);
-    struct wide_node *target = level_state(level, s->key, words, s->waiting[number & 1], total);
+    struct wide_node *target = wide_level_state(goal.level, s->key, words, goal.waiting, total);
     pt_set set = from->node.set & ~PT_SET_FLAGS;
-    if (!target->runs)
-        target->letter = e->visible ? wide_letter(s, from->node.letter, e) : from->node.letter;
+    if (!target->runs && e->visible)
+        target->letter = s->plain ? plain_letter(s, from->node.letter, e) : wide_letter(s, from->node.letter, e);
+    else if (!target->runs)
+        target->letter = from->node.letter;
     if (e->visible) {
         pt_letter read = e->user_event == PT_NONE ? target->letter : wide_read_letter(s, target->letter, e);
         set = pt_sets_step(&s->sets, &s->cache, set, read);
@@ -202,8 +110,8 @@ static inline void arrive(struct wide_search *s, const struct source *from, uint
     target->runs = add_runs(target->runs, from->node.runs);
     if (s->keep) {
         struct wide_edge edge = {from->state, column, target->edges, e->visible};
-        PT_PUSH(level->list, level->edge_count, level->edge_cap, edge);
-        target->edges = level->edge_count;
+        PT_PUSH(goal.level->list, goal.level->edge_count, goal.level->edge_cap, edge);
+        target->edges = goal.level->edge_count;
     }
 }
 
@@ -236,18 +144,18 @@ static inline void make_plain_key(struct wide_search *s, const uint64_t *from, u
 }
 
 /* An event that can happen happens. */
-static inline void step(struct wide_search *s, const struct source *from, uint32_t c, const struct wide_event *e,
-                        uint32_t words)
+static void step(struct wide_search *s, const struct source *from, uint32_t c, const struct wide_event *e,
+                 uint32_t words)
 {
     if (is_plain_step(s, c, e)) {
         make_plain_key(s, key_of(s, from, words), c, e, words);
-        arrive(s, from, c, e, s->state.total + 1, words);
+        arrive(s, from, goal_at(s, from->level + 1, words), c, e, s->state.total + 1, words);
         return;
     }
     wide_take(&s->state, c);
     wide_saturate(&s->state, wide_changed_by(c, e));
     make_key(s, key_of(s, from, words));
-    arrive(s, from, c, e, s->state.total, words);
+    arrive(s, from, goal_at(s, from->level + e->visible, words), c, e, s->state.total, words);
     wide_undo(&s->state, 0);
 }
 
@@ -269,10 +177,56 @@ static inline void expand_words(struct wide_search *s, uint32_t level, uint32_t 
         s->figures->runs = add_runs(s->figures->runs, from.node.runs);
 }
 
-/* Compiled for both: most states are one word. */
-static void expand(struct wide_search *s, uint32_t level, uint32_t state)
+/* Of a state of one word, in which counts are compared all at once: the columns whose next event may happen. The
+ * columns that others wait for are those on which it depends whether an event is taken at once. */
+static inline uint32_t find_able(const struct wide_problem *p, uint64_t key, uint32_t *able, uint64_t *ret_awaited)
 {
-    if (s->p->words == 1)
+    uint64_t guards = p->guards, raised = key | guards, awaited = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        const struct wide_column *column = &p->columns[p->active[i]];
+        const struct wide_packed *next = &column->packed[key >> column->shift & column->mask];
+        able[count] = p->active[i];
+        count += ((raised - next->least) & guards) == guards && !((raised - next->most) & guards);
+        awaited |= next->watches;
+    }
+    *ret_awaited = awaited;
+    return count;
+}
+
+/* Such a state, of so many events. It is unpacked for steps that are not plain alone. */
+static void expand_packed(struct wide_search *s, uint32_t level, uint32_t state, uint64_t total)
+{
+    const struct wide_problem *p = s->p;
+    struct source from = {.level = level, .state = state, .node = wide_level_at(s, level)->nodes[state]};
+    struct goal goal = {wide_level_at(s, level + 1), s->waiting[(level + 1) & 1]};
+    uint64_t key = from.node.first, awaited;
+    uint32_t able[64], count = find_able(p, key, able, &awaited);
+    bool unpacked = false;
+    wide_level_reserve(goal.level, 1, p->active_count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wide_column *column = &p->columns[able[i]];
+        uint64_t at = key >> column->shift & column->mask;
+        if (__builtin_expect(column->packed[at].plain && !(awaited >> able[i] % 64 & 1), 1)) {
+            s->key[0] = key + ((uint64_t)1 << column->shift);
+            arrive(s, &from, goal, able[i], &column->events[at], total + 1, 1);
+            continue;
+        }
+        if (!unpacked)
+            wide_state_unpack(&s->state, &key);
+        unpacked = true;
+        step(s, &from, able[i], &column->events[at], 1);
+    }
+    if (!count)
+        s->figures->runs = add_runs(s->figures->runs, from.node.runs);
+}
+
+/* Compiled for both: most states are one word. */
+static void expand(struct wide_search *s, uint32_t level, uint32_t state, uint64_t total)
+{
+    if (s->p->guards && s->plain)
+        expand_packed(s, level, state, total);
+    else if (s->p->words == 1)
         expand_words(s, level, state, 1);
     else
         expand_words(s, level, state, s->p->words);
@@ -285,7 +239,7 @@ static size_t bytes_in_use(const struct wide_search *s)
     size_t bytes = s->p->bytes + pt_sets_bytes(&s->sets);
     uint32_t levels = s->keep ? s->level_count : 2;
     for (uint32_t i = 0; i < levels; i++)
-        bytes += level_bytes(&s->levels[i], s->p->words);
+        bytes += wide_level_bytes(&s->levels[i], s->p->words);
     return bytes;
 }
 
@@ -320,11 +274,11 @@ static bool is_cut(struct wide_search *s)
 static void open_level(struct wide_search *s, uint32_t level)
 {
     if (!s->keep) {
-        level_clear(wide_level_at(s, level));
+        wide_level_clear(wide_level_at(s, level));
     } else {
         PT_GROW(s->levels, s->level_cap, (size_t)level + 1);
         s->levels[level] = (struct wide_level){0};
-        level_clear(&s->levels[level]);
+        wide_level_clear(&s->levels[level]);
     }
     s->level_count = level + 1;
 }
@@ -343,7 +297,8 @@ static void begin(struct wide_search *s)
     wide_saturate(&s->state, WIDE_ALL);
     wide_state_pack(&s->state, empty);
     pt_letter letter = pt_monitor_letter(p->monitor, p->initial, PT_NONE);
-    struct wide_node *node = level_state(wide_level_at(s, 0), empty, p->words, s->waiting[0], s->state.total);
+    wide_level_reserve(wide_level_at(s, 0), p->words, 1);
+    struct wide_node *node = wide_level_state(wide_level_at(s, 0), empty, p->words, s->waiting[0], s->state.total);
     node->letter = letter;
     node->set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
     node->runs = 1;
@@ -382,14 +337,14 @@ static bool expand_level(struct wide_search *s, uint32_t number)
 {
     for (;;) {
         struct wide_level *level = wide_level_at(s, number);
-        uint32_t state = next_waiting(level, s->waiting[number & 1]);
+        uint32_t state = wide_next_waiting(level, s->waiting[number & 1]);
         if (state == PT_NONE)
             return true;
         if (is_cut(s))
             return false;
         if (s->keep)
             PT_PUSH(level->order, level->order_count, level->order_cap, state);
-        expand(s, number, state);
+        expand(s, number, state, level->lowest);
     }
 }
 
@@ -430,7 +385,7 @@ static void search_again(struct wide_search *s, uint32_t level)
 {
     reset_waiting(s);
     for (uint32_t i = 0; i < 2; i++)
-        level_release(&s->levels[i]);
+        wide_level_release(&s->levels[i]);
     free(s->levels);
     s->levels = NULL;
     s->level_cap = 0;
@@ -514,7 +469,7 @@ void wide_search_release(struct wide_search *s)
 {
     uint32_t levels = s->keep ? s->level_count : 2;
     for (uint32_t i = 0; i < levels; i++)
-        level_release(&s->levels[i]);
+        wide_level_release(&s->levels[i]);
     free(s->levels);
     free(s->waiting[0]);
     free(s->waiting[1]);

@@ -120,6 +120,18 @@ struct wide_writes {
     size_t cap;
 };
 
+/*
+ * In sync, where no lock takes part and all counts fit into one word with a bit to spare for each: when an event may
+ * happen, as bounds of all counts. With the spare bits set, subtracting a bound from each count at once leaves the bit
+ * where the count is at least the bound.
+ */
+struct wide_packed {
+    uint64_t least;   /* what its needs ask for */
+    uint64_t most;    /* the counts by which it is overtaken; the spare bit alone: none is */
+    uint64_t watches; /* of its column */
+    bool plain;       /* it is relevant, and so is the next one of its column, if there is one */
+};
+
 struct wide_column {
     struct wide_event *events; /* event k, from 1, is events[k - 1] */
     uint32_t count;
@@ -127,7 +139,8 @@ struct wide_column {
     /* By how many have happened: 0 where the next one is relevant or there is none; else the columns, as bits of their
      * numbers modulo 64, that decide whether the next one is taken at once. */
     uint64_t *watches;
-    struct wide_need join; /* the event that joins it; count 0: none */
+    struct wide_packed *packed; /* likewise, the last one for no event; NULL: states are not compared at once */
+    struct wide_need join;      /* the event that joins it; count 0: none */
     uint32_t word, shift;
     uint64_t mask;
 };
@@ -152,7 +165,8 @@ struct wide_problem {
     struct wide_held *helds;
     uint32_t held_count;
     size_t held_cap;
-    uint32_t words; /* of a packed state */
+    uint32_t words;  /* of a packed state */
+    uint64_t guards; /* the spare bits of its counts; 0: there are none */
 
     uint32_t monitor_var_count;
     uint32_t *object_of_var;    /* of the monitor, to `vars`; PT_NONE */
@@ -183,6 +197,8 @@ struct wide_object *wide_object_of(const struct wide_problem *problem, const str
 /* `kept`: per event of the recording its number in its column, from 1, 0 where it is left out. */
 void wide_pairs_make(struct wide_problem *problem, const uint32_t *kept);
 void wide_layout_make(struct wide_problem *problem);
+/* When the layout and the watches are there. */
+void wide_packed_make(struct wide_problem *problem);
 static inline struct wide_event *wide_next(const struct wide_problem *p, uint32_t column, uint32_t count)
 {
     return &p->columns[column].events[count];

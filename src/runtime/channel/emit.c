@@ -114,7 +114,7 @@ static uint64_t hash_calls(const struct pt_calls *calls, uint32_t count)
 {
     uint64_t hash = count;
     for (uint32_t i = 1; i <= count; i++)
-        hash = pt_mix64(hash + (uintptr_t)calls->frames[(calls->depth - i) % PT_CALLS]);
+        hash = pt_mix64(hash + (uintptr_t)pt_calls_at(calls, calls->depth - i));
     return hash ? hash : 1;
 }
 
@@ -130,7 +130,7 @@ static uint64_t known_stack(struct pt_thread *self)
     if (self->channel->stacks[hash % PT_STACK_CACHE] == hash)
         return hash;
     for (uint32_t i = 0; i < count; i++)
-        numbers[i] = known_site(self, calls->frames[(calls->depth - 1 - i) % PT_CALLS]);
+        numbers[i] = known_site(self, pt_calls_at(calls, calls->depth - 1 - i));
     struct pt_record_stack *record = place(self, padded(sizeof *record + count * sizeof *numbers), PT_RECORD_STACK);
     if (!record)
         return 0;

@@ -84,7 +84,7 @@ void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struc
 static const struct pt_site *innermost_call(void)
 {
     const struct pt_calls *calls = &__portent_calls;
-    return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
+    return calls->depth ? pt_calls_at(calls, calls->depth - 1) : NULL;
 }
 
 /* Of a thread that evaluates properties the events are those that make a state of it: memory is none of them. */

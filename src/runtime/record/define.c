@@ -3,7 +3,7 @@
  * used, and are described then; each thread remembers some of those that it used lately.
  *
  * Guarantee: a definition is in its buffer before any event that needs it is in that of a thread. Cost: a look into a
- * small table for each event; of stacks a comparison with the calls of the event before.
+ * small table for each event; of stacks a look at the calls that were made since the event before.
  */
 #include <string.h>
 
@@ -11,7 +11,9 @@
 #include "core/hash.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
+#include "runtime/shadow/watch.h"
 #include "runtime/sys/module.h"
+#include "runtime/sys/runtime.h"
 
 enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096, MODULES = 64, INITIALS = 1 << 20 };
 
@@ -34,6 +36,7 @@ static struct {
     } ranges[MODULES];
 } data;
 static uint32_t initials; /* granules whose initial value was defined */
+static uint32_t named;    /* objects of portent_watch */
 
 static bool start_table(struct table *table, uint32_t **ret_numbers)
 {
@@ -48,7 +51,7 @@ bool pt_record_start_definitions(void)
     pt_spin_reset(&lock);
     atomic_store(&data.count, 0);
     atomic_store(&data.crowded, false);
-    initials = 0;
+    initials = named = 0;
     return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
 }
 
@@ -167,22 +170,51 @@ static uint32_t define_stack(const struct pt_record_self *self, uint64_t hash)
     return number;
 }
 
+/*
+ * Which calls have changed since the event before. Calls that were looked at are marked, in the frames that
+ * instrumented code keeps (core/calls.h): as long as a mark is there, the call is under way that was then, since
+ * whoever calls anew overwrites it; and with it are all calls outside of it, which would have had to return first. So
+ * only what lies inside of the innermost mark is looked at. Of stacks deeper than a definition holds, and where races
+ * are looked for by who reads frames as they are, nothing is marked, and all calls are compared.
+ *
+ * A thread whose stack was exchanged (swapcontext) may find a mark on a call whose outer ones are another stack's by
+ * now: then it is told the calls that its own had.
+ */
+static void unmark(struct pt_calls *calls)
+{
+    for (uint32_t i = 0; i < PT_CALLS; i++)
+        calls->frames[i] = pt_calls_at(calls, i);
+}
+
+/* How many calls from the outermost on need not be looked at. */
+static uint32_t marked_calls(const struct pt_calls *calls, uint32_t depth)
+{
+    while (depth && !((uintptr_t)calls->frames[depth - 1] & PT_CALLS_MARK))
+        depth--;
+    return depth;
+}
+
 /* Takes over the calls that have changed; false: none have. */
 static bool take_calls(struct pt_record_self *self)
 {
-    const struct pt_calls *calls = &__portent_calls;
-    uint32_t depth = calls->depth < PT_RECORD_DEEP ? calls->depth : PT_RECORD_DEEP;
-    uint32_t from = calls->depth - depth, same = 0;
-    while (same < depth && same < self->depth && self->frames[same] == calls->frames[(from + same) % PT_CALLS])
+    struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth < PT_RECORD_DEEP ? calls->depth : PT_RECORD_DEEP, from = calls->depth - depth;
+    bool marks = !from && !pt_races_wanted;
+    if (self->marks == PT_RECORD_UNKNOWN || (self->marks == PT_RECORD_MARKED && !marks))
+        unmark(calls);
+    uint32_t same = self->marks == PT_RECORD_MARKED && marks ? marked_calls(calls, depth) : 0;
+    while (same < depth && same < self->depth && self->frames[same] == pt_calls_at(calls, from + same))
         same++;
-    if (same == depth && depth == self->depth)
-        return false;
+    bool changed = same < depth || depth != self->depth;
     for (uint32_t i = same; i < depth; i++) {
-        self->frames[i] = calls->frames[(from + i) % PT_CALLS];
+        self->frames[i] = pt_calls_at(calls, from + i);
         self->hashes[i] = pt_mix64((i ? self->hashes[i - 1] : 0) + (uintptr_t)self->frames[i]);
     }
+    for (uint32_t i = 0; i < depth && marks; i++)
+        calls->frames[i] = (const void *)((uintptr_t)calls->frames[i] | PT_CALLS_MARK);
+    self->marks = marks ? PT_RECORD_MARKED : PT_RECORD_UNMARKED;
     self->depth = depth;
-    return true;
+    return changed;
 }
 
 uint32_t pt_record_find_stack(struct pt_record_self *self)
@@ -244,6 +276,24 @@ void pt_record_define_object(uintptr_t address, const char *name)
     put_text(record->name, name, bytes);
     pt_record_define(&record->head);
     pt_spin_unlock(&lock);
+}
+
+uint32_t pt_record_define_named(const struct pt_watched *object)
+{
+    uint32_t memory = object->size <= PT_REC_RAW_MOST ? object->size : 0;
+    size_t bytes = text_bytes(object->name, 1024);
+    pt_spin_lock(&lock);
+    struct pt_rec_named *record = begin(sizeof *record + memory + bytes, PT_REC_NAMED);
+    uint32_t number = record->number = ++named;
+    record->address = pt_watch_address(object);
+    record->size = object->size;
+    record->type = object->type;
+    record->bytes = memory;
+    memcpy(record->rest, object->last, memory);
+    put_text(record->rest + memory, object->name, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+    return number;
 }
 
 static void define_program(void)

@@ -2,7 +2,6 @@
 #ifndef PT_RUNTIME_RECORD_IMPL_H
 #define PT_RUNTIME_RECORD_IMPL_H
 
-#include <emmintrin.h>
 #include <stdatomic.h>
 
 #include "core/calls.h"
@@ -48,10 +47,11 @@ struct pt_record_self {
     uint32_t thread, pieces;
     struct pt_shadow_self *shadow;         /* NULL: it does not record yet, or not any more */
     struct pt_record_self *before, *after; /* in the list of those that do */
-    /* the calls that it was in lately, outermost first, with the hash of each and those outside of it */
+    /* the calls that it was in lately, outermost first, with the hash of each and those outside of it; see define.c */
     const struct pt_site *frames[PT_RECORD_DEEP];
     uint64_t hashes[PT_RECORD_DEEP];
     uint32_t depth, stack;
+    enum { PT_RECORD_UNKNOWN, PT_RECORD_MARKED, PT_RECORD_UNMARKED } marks;
     struct {
         const struct pt_site *site;
         uint32_t number;
@@ -127,27 +127,27 @@ bool pt_record_start_definitions(void);
 uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site *site);
 /* The number of the calls that the calling thread is in; 0: none. They are mostly those of the event before. */
 uint32_t pt_record_find_stack(struct pt_record_self *self);
+/* Whether they are. A call that is marked is still the one that it was, and so are all outside of it. */
 static inline bool pt_record_stack_is_same(const struct pt_record_self *self)
 {
-    const struct pt_calls *calls = &__portent_calls;
-    uint32_t depth = calls->depth;
-    if (__builtin_expect(depth != self->depth || depth > PT_RECORD_DEEP, 0))
+    struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth, known = depth;
+    if (__builtin_expect(depth != self->depth || self->marks != PT_RECORD_MARKED, 0))
         return false;
-    __m128i differ = _mm_setzero_si128(); /* two at a time, without a branch for each */
-    uint32_t even = depth & ~1u;
-    for (uint32_t i = 0; i < even; i += 2) {
-        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&self->frames[i]),
-                other = _mm_loadu_si128((const __m128i *)(const void *)&calls->frames[i]);
-        differ = _mm_or_si128(differ, _mm_xor_si128(one, other));
-    }
-    bool same = _mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())) == 0xffff;
-    return same && (even == depth || self->frames[even] == calls->frames[even]);
+    for (; known && !((uintptr_t)calls->frames[known - 1] & PT_CALLS_MARK); known--)
+        if (calls->frames[known - 1] != self->frames[known - 1])
+            return false;
+    for (; __builtin_expect(known < depth, 0); known++)
+        calls->frames[known] = (const void *)((uintptr_t)calls->frames[known] | PT_CALLS_MARK);
+    return true;
 }
 static inline uint32_t pt_record_stack_number(struct pt_record_self *self)
 {
     return __builtin_expect(pt_record_stack_is_same(self), 1) ? self->stack : pt_record_find_stack(self);
 }
 uint32_t pt_record_name_number(const char *name);
+/* The number of memory that has got a name. */
+uint32_t pt_record_define_named(const struct pt_watched *named);
 /* Whether static memory of the program or a library may be in [low, high). */
 bool pt_record_may_have_static(uintptr_t low, uintptr_t high);
 /* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */

@@ -11,6 +11,7 @@
 #include "runtime/explore/explore.h"
 #include "runtime/record/impl.h"
 #include "runtime/record/stamp.h"
+#include "runtime/shadow/watch.h"
 #include "runtime/sys/runtime.h"
 
 /* An event, before it is coded. */
@@ -298,21 +299,28 @@ static void note_new(uintptr_t address, size_t size, bool known)
             pt_record_define_initial(at, known);
 }
 
-/* Of any size. */
-static void put_access(struct pt_thread *thread, const struct event *event)
+/* What is about memory of any size, which is locked. `known`: its first value is what is there now. */
+static void put_touching(struct pt_thread *thread, const struct event *event, bool known, bool timed)
 {
     struct pt_record_self *self = thread->record;
     uint32_t size = size_of(event->what);
-    bool reads = kind_of(event->what) == PT_KIND_READ_AT, named = is_near_named(event->address, size);
+    bool named = is_near_named(event->address, size);
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
     if (named)
-        note_new(event->address, size, reads);
+        note_new(event->address, size, known);
     begin(self);
-    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp, event->address, size, !reads && named);
+    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp, event->address, size, timed);
     put(self, event, stack, stamp);
     end(self);
+}
+
+/* Of any size. */
+static void put_access(struct pt_thread *thread, const struct event *event)
+{
+    bool reads = kind_of(event->what) == PT_KIND_READ_AT;
+    put_touching(thread, event, reads, !reads && is_near_named(event->address, size_of(event->what)));
 }
 
 /* Of at most 8 bytes, whatever may be new about it. */
@@ -454,19 +462,45 @@ void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size
         }
 }
 
-void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
-                      size_t size)
+static struct event make_access(const struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site,
+                                uintptr_t address, size_t size)
 {
     struct event event = {.what = pt_shadow_what(kind, marks_of(thread, kind), (uint32_t)size),
                           .site = site,
                           .address = address,
                           .raw = (const void *)address};
-    if (size > sizeof event.value) {
+    if (size <= sizeof event.value)
+        memcpy(&event.value, (const void *)address, size);
+    return event;
+}
+
+void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
+                      size_t size)
+{
+    struct event event = make_access(thread, kind, site, address, size);
+    if (size > sizeof event.value)
         put_access(thread, &event);
-        return;
-    }
-    memcpy(&event.value, (const void *)address, size);
-    pt_record_small(&thread->shadow, event.what, site, address, event.value);
+    else
+        pt_record_small(&thread->shadow, event.what, site, address, event.value);
+}
+
+void pt_record_watched(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
+                       size_t size)
+{
+    struct event event = make_access(thread, kind, site, address, size);
+    if (kind == PT_KIND_READ_AT || is_near_named(address, size))
+        pt_record_access(thread, kind, site, address, size);
+    else
+        put_touching(thread, &event, false, true);
+}
+
+void pt_record_name(struct pt_thread *thread, const struct pt_watched *named)
+{
+    struct event event = {.what = pt_shadow_what(PT_KIND_NAMED, 0, named->size),
+                          .address = pt_watch_address(named),
+                          .value = named->size <= PT_REC_NAMED_MOST ? pt_record_define_named(named) : 0};
+    if (event.value)
+        put_touching(thread, &event, true, true);
 }
 
 void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
@@ -516,7 +550,7 @@ void pt_record_thread(struct pt_thread *self, enum pt_event_kind kind, const str
 static const struct pt_site *innermost_call(void)
 {
     const struct pt_calls *calls = &__portent_calls;
-    return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
+    return calls->depth ? pt_calls_at(calls, calls->depth - 1) : NULL;
 }
 
 static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t from,

@@ -34,6 +34,9 @@ void pt_record_forget(void);
 /* `order` is enum pt_memory_order; `kind` is of memory. */
 void pt_record_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                       size_t size);
+/* The same of a variable that is watched: its writes follow the time, wherever it lies. */
+void pt_record_watched(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
+                       size_t size);
 /* The same of one that lies in a granule; `what` is pt_shadow_what, `value` what it has read or left. */
 void pt_record_small(struct pt_shadow_self *self, uint64_t what, const struct pt_site *site, uintptr_t address,
                      uint64_t value);
@@ -59,6 +62,9 @@ void pt_record_allocated(struct pt_thread *self, uintptr_t from, size_t size, co
 /* Annotations, of an object that the program names. */
 void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, const char *name,
                      int64_t value);
+/* From here on memory that is locked has a name, and the value `last`. */
+struct pt_watched;
+void pt_record_name(struct pt_thread *self, const struct pt_watched *named);
 /* The thread writes nothing more. */
 void pt_record_ended(struct pt_thread *self);
 

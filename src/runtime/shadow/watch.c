@@ -265,6 +265,7 @@ static void add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, u
     pt_watched[object].size = size;
     pt_watched[object].type = type;
     pt_watched[object].name = name;
+    pt_watched[object].given = true;
     pt_shadow_hooks.watch(self, object);
     mark(self, object);
     pt_runtime_activate(PT_ACTIVE_RECORDS);
@@ -342,6 +343,35 @@ void pt_watch_end(struct pt_shadow_self *self, uintptr_t granule, struct pt_fine
         atomic_store_explicit(&watched->address, 0, memory_order_relaxed); /* also for its other granules */
         *link = pt_watch_nodes[*link].next;
     }
+}
+
+static uintptr_t highest(uintptr_t a, uintptr_t b)
+{
+    return a > b ? a : b;
+}
+
+static uintptr_t lowest(uintptr_t a, uintptr_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of several that have the same bytes of the access it is told of the oldest, otherwise of who has more of them. */
+bool pt_watch_is_told(uint32_t object, uintptr_t from, uintptr_t to)
+{
+    uintptr_t address = pt_watch_address(&pt_watched[object]), low = highest(address, from);
+    uintptr_t high = lowest(address + pt_watched[object].size, to);
+    uint64_t word = atomic_load_explicit(pt_shadow_peek(low & ~(uintptr_t)7), memory_order_relaxed);
+    uint32_t node = word & PT_SHADOW_FINE ? pt_fines[pt_shadow_access(word & ~PT_SHADOW_LOCKED)].watch : 0;
+    for (; node; node = pt_watch_nodes[node].next) {
+        uint32_t other = pt_watch_nodes[node].object;
+        const struct pt_watched *watched = &pt_watched[other];
+        uintptr_t begin = pt_watch_address(watched), end = begin + watched->size;
+        bool same = highest(begin, from) == low && lowest(end, to) == high;
+        if (other != object && begin && begin <= low && end >= high && !watched->bit_size && !watched->is_link &&
+            (!same || other < object))
+            return true;
+    }
+    return false;
 }
 
 bool pt_watch_field_changed(const struct pt_watched *watched)

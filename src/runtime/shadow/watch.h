@@ -24,6 +24,7 @@ struct pt_watched {
     bool foreign;         /* the store under way found something else there */
     struct pt_path *path; /* it is the end of one (path.h), or a pointer on the way; NULL: neither */
     bool is_link;         /* the latter: no event has it for its object */
+    bool given;           /* portent_watch has named it */
 };
 
 struct pt_watch_node {
@@ -72,6 +73,9 @@ bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object);
  * after; what other threads do meanwhile is no difference. The thread's stack has up to `stack` bytes: variables below
  * the caller's frame have ended. */
 void pt_watch_compare(struct pt_shadow_self *self, size_t stack);
+/* With its granules locked: whether all that an access of [from, to) touches of it is told of another variable, which
+ * has those bytes, too. */
+bool pt_watch_is_told(uint32_t object, uintptr_t from, uintptr_t to);
 const char *pt_watch_name(uint32_t object);
 /* Number of a relevant user event, or -1. */
 int64_t pt_watch_event(const char *name);
