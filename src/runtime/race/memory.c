@@ -1,20 +1,20 @@
 /*
  * Memory for clocks and cells: pieces of multiples of 16 bytes, in lists by size, first the thread's own, then common
  * ones under a lock; larger ones are powers of two of pages, kept for the next that wants one. Cells have small
- * numbers, and stay in one table; so do packed cells, which are of several sizes, in another.
+ * numbers, and stay in one table; so do lists of slots, which are of several sizes, in another.
  *
  * Guarantee: a piece is nobody else's until it is given back. Where the kernel has no more, recording stops for good,
  * and what is under way in the threads goes on in a reserve. Cost: a push or a pop, and a lock for each MOVED of them.
  */
 #include <string.h>
 
-#include "runtime/race/impl.h"
+#include "runtime/race/log.h"
 #include "runtime/sys/sys.h"
 
-enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LINE = 4 };
+enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LIST = 32 };
 
 struct pt_race_cell *pt_race_cells;
-char *pt_race_packed_cells;
+static char *lists; /* of slots, in units of 32 bytes */
 
 static struct {
     struct pt_spin lock;
@@ -25,7 +25,7 @@ static struct {
     struct pt_race_pieces pieces;
     void *large[LARGE]; /* free ones, of so many pages as a power of two */
     uint32_t cells_used;
-    uint32_t packed_used; /* units */
+    uint32_t many_used; /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
 
 bool pt_race_memory_start(void)
@@ -34,17 +34,15 @@ bool pt_race_memory_start(void)
     common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
     common.cells_used = 1; /* 0 is none */
-    pt_race_packed_cells = pt_sys_reserve_table((size_t)UNIT << PT_RACE_PACKED_BITS);
-    if (pt_race_packed_cells)
-        pt_sys_use_huge_pages(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
-    return pt_race_cells && pt_race_packed_cells && common.reserve;
+    lists = pt_sys_reserve_table((size_t)LIST << PT_RACE_MANY_BITS);
+    return pt_race_cells && lists && common.reserve;
 }
 
 void pt_race_memory_restart(void)
 {
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
-    pt_sys_empty(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
+    pt_sys_empty(lists, (size_t)LIST << PT_RACE_MANY_BITS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
@@ -211,7 +209,7 @@ uint32_t pt_race_cell_new(struct pt_race_self *self)
     uint32_t cell = pieces->cells;
     pieces->cells = pt_race_cells[cell].next_free;
     pieces->cell_count--;
-    pt_race_cells[cell].shape = pt_race_cells[cell].raced = false;
+    pt_race_cells[cell].raced = false;
     pt_cell_begin(&pt_race_cells[cell].cell);
     return cell;
 }
@@ -239,80 +237,82 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
-/* ---- packed cells ---- */
+/* ---- lists of slots ---- */
 
-static uint32_t *next_packed(uint32_t at)
+struct pt_race_many *pt_race_many_at(uint32_t at)
 {
-    return (uint32_t *)(void *)pt_race_packed_at(at);
+    return (struct pt_race_many *)(void *)(lists + (size_t)at * LIST);
 }
 
-/* Those of whole cache lines begin with one. 0: there is no more room. */
-static uint32_t carve_packed(unsigned units)
+static void push_many(struct pt_race_pieces *pieces, unsigned size, uint32_t at)
 {
-    uint32_t at = common.packed_used ? common.packed_used : LINE; /* 0 is none */
-    if (units % LINE == 0)
-        at = (at + LINE - 1) / LINE * LINE;
-    if ((1u << PT_RACE_PACKED_BITS) - at < units)
-        return 0;
-    common.packed_used = at + units;
+    pt_race_many_at(at)->next = pieces->many[size];
+    pieces->many[size] = at;
+    pieces->many_count[size]++;
+}
+
+static uint32_t pop_many(struct pt_race_pieces *pieces, unsigned size)
+{
+    uint32_t at = pieces->many[size];
+    if (at) {
+        pieces->many[size] = pt_race_many_at(at)->next;
+        pieces->many_count[size]--;
+    }
     return at;
 }
 
-static void refill_packed(struct pt_race_pieces *pieces, unsigned units)
+/* Each begins at a multiple of its length. 0: there is no more room. */
+static uint32_t carve_many(unsigned size)
+{
+    uint32_t units = 1u << size, at = (common.many_used + units) & ~(units - 1); /* 0 is none */
+    if (at + units > 1u << PT_RACE_MANY_BITS)
+        return 0;
+    common.many_used = at + units - 1;
+    return at;
+}
+
+static void refill_many(struct pt_race_pieces *pieces, unsigned size)
 {
     pt_spin_lock(&common.lock);
     for (unsigned i = 0; i < MOVED; i++) {
-        uint32_t at = common.pieces.packed[units];
-        if (at)
-            common.pieces.packed[units] = *next_packed(at);
-        else if ((at = carve_packed(units)) == 0)
+        uint32_t at = pop_many(&common.pieces, size);
+        if (!at && (at = carve_many(size)) == 0)
             break;
-        *next_packed(at) = pieces->packed[units];
-        pieces->packed[units] = at;
-        pieces->packed_count[units]++;
+        push_many(pieces, size, at);
     }
     pt_spin_unlock(&common.lock);
 }
 
-uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units)
+uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size)
 {
-    struct pt_race_pieces *pieces = &self->pieces;
-    if (!pieces->packed[units])
-        refill_packed(pieces, units);
-    uint32_t at = pieces->packed[units];
-    if (at) {
-        pieces->packed[units] = *next_packed(at);
-        pieces->packed_count[units]--;
-    }
+    if (!self->pieces.many[size])
+        refill_many(&self->pieces, size);
+    uint32_t at = pop_many(&self->pieces, size);
+    if (at)
+        pt_race_many_at(at)->size = (uint16_t)size;
     return at;
 }
 
-static void give_packed(struct pt_race_pieces *pieces, unsigned units, uint32_t left)
+static void give_many(struct pt_race_pieces *pieces, unsigned size, uint32_t left)
 {
     pt_spin_lock(&common.lock);
-    while (pieces->packed_count[units] > left) {
-        uint32_t at = pieces->packed[units];
-        pieces->packed[units] = *next_packed(at);
-        pieces->packed_count[units]--;
-        *next_packed(at) = common.pieces.packed[units];
-        common.pieces.packed[units] = at;
-    }
+    while (pieces->many_count[size] > left)
+        push_many(&common.pieces, size, pop_many(pieces, size));
     pt_spin_unlock(&common.lock);
 }
 
-void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units)
+void pt_race_many_free(struct pt_race_self *self, uint32_t at)
 {
-    struct pt_race_pieces *pieces = &self->pieces;
-    *next_packed(at) = pieces->packed[units];
-    pieces->packed[units] = at;
-    if (++pieces->packed_count[units] > KEPT)
-        give_packed(pieces, units, KEPT / 2);
+    unsigned size = pt_race_many_at(at)->size;
+    push_many(&self->pieces, size, at);
+    if (self->pieces.many_count[size] > KEPT)
+        give_many(&self->pieces, size, KEPT / 2);
 }
 
 void pt_race_memory_flush(struct pt_race_pieces *pieces)
 {
-    for (unsigned units = 1; units < PT_RACE_PACKED_SIZES; units++)
-        give_packed(pieces, units, 0);
+    for (unsigned size = 0; size < PT_RACE_MANY_SIZES; size++)
+        give_many(pieces, size, 0);
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);
