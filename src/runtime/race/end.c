@@ -23,10 +23,12 @@ static uint64_t end_granule(struct pt_race_self *self, struct pt_race_pair *pair
 {
     bool whole = f->access.cell.bytes == PT_CELL_WHOLE, has_cell = w & PT_RACE_OWN;
     uint64_t r = pt_race_get(&pair->r);
-    if (!has_cell && (!f->is_access || (pt_race_knows_write(self, w) && pt_race_knows(self, r)))) {
-        if (whole)
-            pt_race_put(&pair->r, 0);
-        return whole ? 0 : w;
+    if (!has_cell && (!f->is_access || (pt_race_knows_write(self, w) && pt_race_knows_reads(self, r)))) {
+        if (!whole)
+            return w;
+        pt_race_common_end(self, r);
+        pt_race_put(&pair->r, 0);
+        return 0;
     }
     uint32_t own = pt_race_open(self, granule, w, r);
     pt_race_put(&pair->r, 0);

@@ -5,7 +5,7 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_RACE_CELL_BITS = 26, PT_RACE_MANY_BITS = 26 };
+enum { PT_RACE_CELL_BITS = 26, PT_RACE_MANY_BITS = 26, PT_RACE_ROW_BITS = 24 };
 
 /* All that is known of a granule's accesses. */
 struct pt_race_cell {
@@ -17,6 +17,14 @@ struct pt_race_cell {
 extern struct pt_race_cell *pt_race_cells;
 struct pt_race_many;
 
+/* The reads of a granule by several threads (common.c). */
+struct pt_race_row {
+    uint64_t generation;    /* how many granules it has been of */
+    _Atomic uint64_t first; /* the slot that was there when it began */
+    uint32_t next_free;
+};
+extern struct pt_race_row *pt_race_rows;
+
 /* ---- memory.c ---- */
 
 bool pt_race_memory_start(void);
@@ -27,6 +35,9 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces);
 /* A cell that nothing is known of. Never 0. */
 uint32_t pt_race_cell_new(struct pt_race_self *self);
 void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
+/* A row; 0: there is no more room. */
+uint32_t pt_race_row_new(struct pt_race_self *self);
+void pt_race_row_free(struct pt_race_self *self, uint32_t row);
 /* A list of slots of this size (many.c), and its number; 0: there is no more room. */
 uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size);
 void pt_race_many_free(struct pt_race_self *self, uint32_t at);

@@ -86,10 +86,12 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
     struct pt_race_pair *pair = leaf ? pt_race_pair_in(leaf, granule) : NULL;
     if (!pair)
         return false;
-    uint64_t w = pt_race_get(&pair->w);
-    if (!(w & PT_RACE_CELL))
-        return (writes ? w : pt_race_get(&pair->r)) >> PT_RACE_NUMBER_AT == wanted;
-    return (uint32_t)w & PT_RACE_MANY && is_in_list(pair, w, wanted);
+    uint64_t w = pt_race_get(&pair->w), slot = writes ? w : pt_race_get(&pair->r);
+    if (w & PT_RACE_OWN)
+        return (uint32_t)w & PT_RACE_MANY && is_in_list(pair, w, wanted);
+    if (slot & PT_RACE_OWN)
+        return pt_race_common_has(pt_race_logs[wanted >> (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)].column, slot, wanted);
+    return (slot & ~PT_RACE_LOCKED) >> PT_RACE_NUMBER_AT == wanted;
 }
 
 /* The granules' slots are all over the memory. */

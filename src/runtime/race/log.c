@@ -45,6 +45,7 @@ void pt_race_log_restart(void)
             reset(&pt_race_logs[i]);
         }
     pt_race_last_restart();
+    pt_race_common_restart();
     ended.first = ended.last = NULL;
     ended.records = 0;
     pt_spin_reset(&ended.lock);
@@ -53,7 +54,7 @@ void pt_race_log_restart(void)
 void pt_race_log_begin(struct pt_race_self *self)
 {
     uint32_t number = self->hb.id, seen = atomic_load_explicit(&highest, memory_order_relaxed);
-    self->log = (struct pt_race_journal){.region = UINT64_MAX, .epoch = PT_RACE_EPOCH};
+    self->log = (struct pt_race_journal){.column = PT_RACE_NO_COLUMN, .region = UINT64_MAX, .epoch = PT_RACE_EPOCH};
     if (number >= PT_RACE_LOG_THREADS)
         return;
     struct pt_race_log *log = &pt_race_logs[number];
@@ -64,6 +65,7 @@ void pt_race_log_begin(struct pt_race_self *self)
     while (seen <= number && !atomic_compare_exchange_weak(&highest, &seen, number + 1))
         ;
     self->log.ring = log->ring;
+    self->log.column = log->column = (uint8_t)pt_race_column_take();
 }
 
 /* Under the log's lock: the records of a block are no more. */
@@ -263,6 +265,8 @@ static struct pt_race_log *take_oldest(void)
 
 void pt_race_log_end(struct pt_race_self *self)
 {
+    pt_race_column_give(self->log.column);
+    self->log.column = PT_RACE_NO_COLUMN;
     if (!self->log.ring || !self->log.end)
         return;
     struct pt_race_log *log = &pt_race_logs[self->hb.id], *oldest;
@@ -275,7 +279,7 @@ void pt_race_log_end(struct pt_race_self *self)
     ended.records += records_of(log);
     oldest = take_oldest();
     pt_spin_unlock(&ended.lock);
-    self->log = (struct pt_race_journal){.region = UINT64_MAX};
+    self->log = (struct pt_race_journal){.column = PT_RACE_NO_COLUMN, .region = UINT64_MAX};
     while (oldest) {
         forget_records(self, oldest);
         pt_spin_lock(&ended.lock);

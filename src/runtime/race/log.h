@@ -61,6 +61,7 @@ struct pt_race_log {
     struct pt_race_record *ring; /* NULL: this thread has none, and never had */
     _Atomic uint64_t first;      /* what has a lower number is gone */
     uint64_t block;              /* where the latest block begins */
+    uint8_t column;              /* that its thread has, or had (common.c) */
     struct pt_spin lock;         /* to read it, and to make parts of it go */
     struct pt_vec *past;         /* what the thread knew when it began its latest block, or ended */
     struct pt_race_log *next;    /* that ended after it */
@@ -166,11 +167,61 @@ struct pt_race_many *pt_race_many_of(uint64_t word);
 /* A plain access of a granule that has a list; false: nothing has happened, and the granule is to be opened. */
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
                        unsigned kind, const struct pt_site *site);
-/* Makes a list of a pair of slots. */
-void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair);
+/* Makes a list of a pair of slots, or of one and a row; or a cell, where that is too much for a list. */
+void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule);
+/* Slots that do not fit into a record become one that does. */
+uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count);
 void pt_race_many_end(struct pt_race_self *self, uint64_t word);
 
+/* ---- common.c ---- */
+
+/* What has become of an access; but for MADE nothing has happened. */
+enum pt_race_made {
+    PT_RACE_MADE,
+    PT_RACE_RACES,
+    PT_RACE_TWO,     /* slots do not do */
+    PT_RACE_CHANGED, /* somebody else was there meanwhile, or nobody has looked yet */
+    PT_RACE_AGAIN
+};
+enum {
+    PT_RACE_COLUMNS = 64,
+    PT_RACE_NO_COLUMN = UINT8_MAX,
+    PT_RACE_ENTRY = 3,
+    PT_RACE_COMMON_MOST = 1 + PT_RACE_ENTRY * PT_RACE_COLUMNS
+};
+void pt_race_common_restart(void);
+/* A column for a thread, or PT_RACE_NO_COLUMN; and it needs it no more. */
+unsigned pt_race_column_take(void);
+void pt_race_column_give(unsigned column);
+/* A read that does not race with w, of a granule that has a row, or gets one. */
+enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                      uintptr_t granule, unsigned bytes, const struct pt_site *site);
+enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                       uintptr_t granule, unsigned bytes, const struct pt_site *site);
+/* A write of a granule that has a row. */
+enum pt_race_made pt_race_common_write(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule,
+                                       unsigned bytes, unsigned kind, const struct pt_site *site);
+/* Of a granule that is locked: all slots of its row, at most PT_RACE_COMMON_MOST; and it has none any more, if it had.
+ */
+unsigned pt_race_common_slots(uint64_t r, uint64_t *out);
+void pt_race_common_end(struct pt_race_self *self, uint64_t r);
+/* Whether all its reads, in r or in the row that r says, come before what the thread does next. */
+bool pt_race_knows_reads(const struct pt_race_self *self, uint64_t r);
+/* Whether the row has the slot with that thread and number, of the thread with that column. */
+bool pt_race_common_has(unsigned column, uint64_t r, uint64_t wanted);
+
 /* ---- make.c ---- */
+
+/* Both at once, if they are as they were. */
+static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t r, uint64_t new_w, uint64_t new_r)
+{
+    bool done;
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(done), "+m"(*pair), "+a"(w), "+d"(r)
+                     : "b"(new_w), "c"(new_r)
+                     : "memory");
+    return done;
+}
 
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */

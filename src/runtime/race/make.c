@@ -19,17 +19,6 @@
  * said if the slot has its bytes: whoever races with it races with those. */
 enum { STEPS = 12 };
 
-/* Both at once, if they are as they were. */
-static inline bool swap(struct pt_race_pair *pair, uint64_t w, uint64_t r, uint64_t new_w, uint64_t new_r)
-{
-    bool done;
-    __asm__ volatile("lock cmpxchg16b %1"
-                     : "=@ccz"(done), "+m"(*pair), "+a"(w), "+d"(r)
-                     : "b"(new_w), "c"(new_r)
-                     : "memory");
-    return done;
-}
-
 bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
 {
     uint64_t number = pt_race_number_of(slot), later = self->hb.clock - 1 - number;
@@ -68,12 +57,12 @@ bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct 
     if (w & PT_RACE_CELL || !pt_race_is_mine(self, slot) || !is_there(self, filter->number) ||
         (w & bytes && !pt_race_knows_write(self, w)) ||
         (kind & PT_CELL_WRITES &&
-         ((r & bytes && !pt_race_knows(self, r)) || !pt_race_rewrite(self, slot, bytes, site))))
+         (r & PT_RACE_OWN || (r & bytes && !pt_race_knows(self, r)) || !pt_race_rewrite(self, slot, bytes, site))))
         return false;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, filter->number);
     widen(record, pt_race_get(&record->about), bytes);
     if (bytes & ~(unsigned)slot &&
-        !swap(pair, w, r, kind & PT_CELL_WRITES ? w | bytes : w, kind & PT_CELL_WRITES ? r : r | bytes))
+        !pt_race_swap(pair, w, r, kind & PT_CELL_WRITES ? w | bytes : w, kind & PT_CELL_WRITES ? r : r | bytes))
         return false;
     filter->where |= (uint64_t)bytes << 48;
     return true;
@@ -136,109 +125,105 @@ uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsign
     return put(self, granule, bytes, kind, place, same, other);
 }
 
-/* What has become of an access; but for MADE nothing has happened. */
-enum made {
-    MADE,
-    RACES,
-    TWO,     /* slots do not do */
-    CHANGED, /* somebody else was there meanwhile, or nobody has looked yet */
-    AGAIN
-};
-
 static inline bool has_more(uint64_t slot, unsigned bytes)
 {
     return (uint8_t)slot & ~bytes;
 }
 
-/* An access of which the thread's slot of its region has not all bytes, or not the place. AGAIN: it is to be logged. */
-static COLD enum made extend(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                             uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+/* An access of which the thread's slot of its region has not all bytes, or not the place. PT_RACE_AGAIN: it is
+ * to be logged. */
+static COLD enum pt_race_made extend(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                     uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     bool writes = kind & PT_CELL_WRITES;
     uint64_t slot = writes ? w : r, number;
     if (kind >> PT_RACE_OP_AT || (writes && self->several) ||
         (number = pt_race_is_logged(self, slot, bytes, pt_race_place_of(site))) == 0 ||
         (writes && !pt_race_rewrite(self, slot, bytes, site)))
-        return AGAIN;
-    if (bytes & ~(unsigned)slot && !swap(pair, w, r, writes ? w | bytes : w, writes ? r : r | bytes))
-        return CHANGED;
+        return PT_RACE_AGAIN;
+    if (bytes & ~(unsigned)slot && !pt_race_swap(pair, w, r, writes ? w | bytes : w, writes ? r : r | bytes))
+        return PT_RACE_CHANGED;
     pt_race_filter_add(self, granule, bytes, kind, site, number);
-    return MADE;
+    return PT_RACE_MADE;
 }
 
-static inline enum made make_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                  uintptr_t granule, unsigned bytes, const struct pt_site *site)
+static inline enum pt_race_made make_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                          uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {
     unsigned all = bytes;
     if (w & bytes && !pt_race_knows_write(self, w))
-        return RACES;
+        return PT_RACE_RACES;
     if (pt_race_is_mine(self, r)) {
-        enum made made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
-        if (made != AGAIN)
+        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
+        if (made != PT_RACE_AGAIN)
             return made;
         all |= (uint8_t)r;
+    } else if (r & PT_RACE_OWN) {
+        return pt_race_common_read(self, pair, w, r, granule, bytes, site);
     } else if (r && (has_more(r, bytes) || !pt_race_knows(self, r))) {
-        return TWO;
+        return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
     }
     uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
-    if (!swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
-        return CHANGED;
+    if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
+        return PT_RACE_CHANGED;
     pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
-    return MADE;
+    return PT_RACE_MADE;
 }
 
-static inline enum made make_write(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                   uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                           uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     unsigned all = bytes;
     bool stays = r && (pt_race_is_mine(self, r) || has_more(r, bytes));
+    if (r & PT_RACE_OWN)
+        return pt_race_common_write(self, pair, granule, bytes, kind, site);
     if ((w & bytes && !pt_race_knows_write(self, w)) || (r & bytes && !pt_race_knows(self, r)))
-        return RACES;
+        return PT_RACE_RACES;
     if (pt_race_is_mine(self, w)) {
-        enum made made = extend(self, pair, w, r, granule, bytes, kind, site);
-        if (made != AGAIN)
+        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, kind, site);
+        if (made != PT_RACE_AGAIN)
             return made;
         all |= (uint8_t)w;
     } else if (w && (has_more(w, bytes) || !pt_race_knows(self, w))) {
-        return TWO;
+        return PT_RACE_TWO;
     }
     uint64_t number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
-    if (!swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
-        return CHANGED;
+    if (!pt_race_swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
+        return PT_RACE_CHANGED;
     if (!(kind >> PT_RACE_OP_AT))
         pt_race_filter_put(self, granule, bytes, kind, site, number);
-    return MADE;
+    return PT_RACE_MADE;
 }
 
 static COLD bool make_more(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
-                           unsigned kind, const struct pt_site *site, enum made made)
+                           unsigned kind, const struct pt_site *site, enum pt_race_made made)
 {
-    while (made == CHANGED || made == TWO) {
-        if (made == TWO)
-            pt_race_many_begin(self, pair);
+    while (made == PT_RACE_CHANGED || made == PT_RACE_TWO) {
+        if (made == PT_RACE_TWO)
+            pt_race_many_begin(self, pair, granule);
         uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
         uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
         if (w & PT_RACE_OWN)
             return (uint32_t)w & PT_RACE_MANY && pt_race_many_make(self, pair, granule, bytes, kind, site);
         if (w & PT_RACE_LOCKED) { /* it is about to become something else */
             pt_race_unlock_word(&pair->w, pt_race_lock_word(&pair->w));
-            made = CHANGED;
+            made = PT_RACE_CHANGED;
             continue;
         }
         made = kind & PT_CELL_WRITES ? make_write(self, pair, w, r, granule, bytes, kind, site)
                                      : make_read(self, pair, w, r, granule, bytes, site);
     }
-    return made == MADE;
+    return made == PT_RACE_MADE;
 }
 
 bool pt_race_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
                   unsigned kind, const struct pt_site *site)
 {
-    return self->log.ring && make_more(self, pair, granule, bytes, kind, site, CHANGED);
+    return self->log.ring && make_more(self, pair, granule, bytes, kind, site, PT_RACE_CHANGED);
 }
 
 static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
-                              const struct pt_site *site, enum made made)
+                              const struct pt_site *site, enum pt_race_made made)
 {
     struct pt_race_step access = pt_race_step_of(kind, site);
     struct pt_race_pair *pair = pt_race_is_address(granule, granule + 1) ? pt_race_pair_of(granule) : NULL;
@@ -257,7 +242,7 @@ __attribute__((always_inline)) static inline void access_one(struct pt_race_self
 {
     uintptr_t granule = address & ~(uintptr_t)7;
     struct pt_race_leaf *leaf = address >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(address);
-    enum made made = CHANGED;
+    enum pt_race_made made = PT_RACE_CHANGED;
     if (__builtin_expect(leaf && self->log.ring, 1)) {
         struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
         uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
@@ -266,7 +251,7 @@ __attribute__((always_inline)) static inline void access_one(struct pt_race_self
             made = writes ? make_write(self, pair, w, r, granule, bytes, PT_CELL_WRITES, site)
                           : make_read(self, pair, w, r, granule, bytes, site);
     }
-    if (__builtin_expect(made != MADE, 0))
+    if (__builtin_expect(made != PT_RACE_MADE, 0))
         make_somehow(self, granule, bytes, writes ? PT_CELL_WRITES : PT_CELL_READS, site, made);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Granules for which two slots do not do: several threads have read them since the last write, or their bytes were
- * accessed by one at a time. Such a granule has a list of slots; what is made of one follows make.c's rule.
+ * Granules for which two slots do not do, nor a slot and a row (common.c): mostly, their bytes were written by one at a
+ * time. Such a granule has a list of slots; what is made of one follows make.c's rule.
  *
  * Guarantee: make.c's. Cost: the granule's lock, and a look at each slot; a list of three has half a cache line.
  */
@@ -15,17 +15,9 @@ struct pt_race_many *pt_race_many_of(uint64_t word)
     return pt_race_many_at((uint32_t)word & ~PT_RACE_MANY);
 }
 
-/* The stamp changes whenever a list does under its lock, and begins with another number for each list: who reads a list
- * without the lock finds out whether it has changed meanwhile. */
-#define STAMPS (((UINT64_C(1) << 30) - 1) << 32)
-
-static uint64_t word_of(uint32_t at, uint64_t stamp)
+static uint64_t word_of(uint32_t at)
 {
-    return PT_RACE_OWN | PT_RACE_MANY | at | (stamp & STAMPS);
-}
-static uint64_t next_stamp(uint64_t word)
-{
-    return (word & STAMPS) + (UINT64_C(1) << 32);
+    return PT_RACE_OWN | PT_RACE_MANY | at;
 }
 
 static void release(struct pt_race_self *self, uint64_t word)
@@ -38,19 +30,42 @@ void pt_race_many_end(struct pt_race_self *self, uint64_t word)
     release(self, word);
 }
 
-void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair)
+/* The slots of a granule that has no cell; at most one more than a row has. */
+static unsigned slots_of(uint64_t w, uint64_t r, uint64_t *out)
 {
-    uint64_t w = pt_race_lock_word(&pair->w), r = pt_race_get(&pair->r);
-    uint32_t at = w & PT_RACE_OWN ? 0 : pt_race_many_new(self, 0);
+    unsigned count = 0;
+    if (w)
+        out[count++] = w | WRITES;
+    if (r & PT_RACE_OWN)
+        return count + pt_race_common_slots(r, out + count);
+    if (r)
+        out[count++] = r;
+    return count;
+}
+
+/* A list with these slots, and its number; 0: there is none. */
+static uint32_t make_list(struct pt_race_self *self, const uint64_t *slots, unsigned count)
+{
+    unsigned size = 0;
+    while (size < PT_RACE_MANY_SIZES && pt_race_many_room(size) < count)
+        size++;
+    uint32_t at = size < PT_RACE_MANY_SIZES ? pt_race_many_new(self, size) : 0;
     if (at) {
-        struct pt_race_many *many = pt_race_many_at(at);
-        many->count = 0;
-        if (w)
-            many->slots[many->count++] = w | WRITES;
-        if (r)
-            many->slots[many->count++] = r;
+        memcpy(pt_race_many_at(at)->slots, slots, count * sizeof *slots);
+        pt_race_many_at(at)->count = (uint16_t)count;
+    }
+    return at;
+}
+
+void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule)
+{
+    uint64_t w = pt_race_lock_word(&pair->w), r = pt_race_get(&pair->r), slots[1 + PT_RACE_COMMON_MOST];
+    if (!(w & PT_RACE_OWN)) {
+        uint32_t at = make_list(self, slots, slots_of(w, r, slots));
+        if (at)
+            pt_race_common_end(self, r);
+        w = at ? word_of(at) : pt_race_word_made(pt_race_open(self, granule, w, r));
         pt_race_put(&pair->r, 0);
-        w = word_of(at, (uint64_t)self->hb.id << 48 | (uint64_t)self->log.lists++ << 32);
     }
     pt_race_unlock_word(&pair->w, w);
 }
@@ -100,8 +115,7 @@ static bool look_through(const struct pt_race_self *self, struct look *look, uns
     return true;
 }
 
-/* Slots that do not fit into a record become one that does. */
-static uint64_t put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count)
+uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count)
 {
     uint64_t last = slots[0];
     for (unsigned i = 1; i < count; i += 2) {
@@ -131,7 +145,7 @@ static bool grow(struct pt_race_self *self, uint64_t *word)
     memcpy(longer->slots, many->slots, many->count * sizeof *many->slots);
     longer->count = many->count;
     release(self, *word);
-    *word = word_of(at, *word);
+    *word = word_of(at);
     return true;
 }
 
@@ -154,7 +168,7 @@ static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t g
     struct pt_race_many *many = look->many;
     bool writes = kind & PT_CELL_WRITES;
     uint64_t head = look->mine >= 0 ? many->slots[look->mine] & ~WRITES : 0;
-    uint64_t others = look->count ? put_links(self, look->replaced, look->count) : 0;
+    uint64_t others = look->count ? pt_race_put_links(self, look->replaced, look->count) : 0;
     uint64_t number = pt_race_log_access(self, granule, bytes, kind, place, head, others);
     unsigned at = look->mine >= 0 ? (unsigned)look->mine : many->count++;
     many->slots[at] = pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0);
@@ -187,60 +201,11 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
     return true;
 }
 
-static uint64_t slot_at(const struct pt_race_many *many, unsigned i)
-{
-    return __atomic_load_n(&many->slots[i], __ATOMIC_RELAXED);
-}
-
-/* Which slot of the list is the thread's own read of these bytes, of an earlier region; -1: none, or a write is there
- * that the thread does not know. */
-static int find_older(const struct pt_race_self *self, const struct pt_race_many *many, unsigned bytes)
-{
-    unsigned count = __atomic_load_n(&many->count, __ATOMIC_RELAXED);
-    int found = -1;
-    for (unsigned i = 0; i < count && i < PT_RACE_MANY_MOST; i++) {
-        uint64_t slot = slot_at(many, i);
-        if (slot & WRITES && slot & bytes && !pt_race_knows_write(self, slot & ~WRITES))
-            return -1;
-        if (!(slot & WRITES) && pt_race_thread_of(slot) == self->hb.id && (uint8_t)slot == bytes &&
-            !pt_race_is_mine(self, slot))
-            found = (int)i;
-    }
-    return found;
-}
-
-/* What many threads read again and again: each changes its own slot, without the lock. False: that was not possible, or
- * somebody had the lock meanwhile; then it is to be done with the lock, whatever is there by now. Whoever takes the
- * lock after the last look finds the new slot; a slot of the thread's own with that number is nowhere but in this list.
- */
-static bool renew(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
-                  const struct pt_site *site)
-{
-    uint64_t word = atomic_load_explicit(&pair->w, memory_order_acquire);
-    if (word >> 62 != 1 || !((uint32_t)word & PT_RACE_MANY))
-        return false;
-    struct pt_race_many *many = pt_race_many_of(word);
-    int at = find_older(self, many, bytes);
-    uint64_t old = at < 0 ? 0 : slot_at(many, (unsigned)at);
-    atomic_thread_fence(memory_order_acquire);
-    if (at < 0 || pt_race_get(&pair->w) != word || pt_race_thread_of(old) != self->hb.id || (uint8_t)old != bytes)
-        return false;
-    uint64_t number = pt_race_log_access(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), old, 0);
-    if (!__atomic_compare_exchange_n(&many->slots[at], &old, pt_race_slot_of(self, number, bytes), false,
-                                     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED) ||
-        atomic_load(&pair->w) != word)
-        return false;
-    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
-    return true;
-}
-
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
                        unsigned kind, const struct pt_site *site)
 {
     bool plain = !(kind >> PT_RACE_OP_AT);
     if (plain && kind == PT_CELL_READS && pt_race_is_filtered(self, granule, bytes, kind, site))
-        return true;
-    if (kind == PT_CELL_READS && renew(self, pair, granule, bytes, site))
         return true;
     uint64_t word = pt_race_lock_word(&pair->w);
     if (!(word & PT_RACE_OWN && (uint32_t)word & PT_RACE_MANY)) {
@@ -248,8 +213,6 @@ bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uin
         return pt_race_make(self, pair, granule, bytes, kind, site);
     }
     bool made = change(self, pair, &word, granule, bytes, kind, site);
-    if (word & PT_RACE_OWN)
-        word = word_of((uint32_t)word & ~PT_RACE_MANY, next_stamp(word));
     pt_race_unlock_word(&pair->w, word);
     return made;
 }

@@ -14,6 +14,7 @@
 enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LIST = 32 };
 
 struct pt_race_cell *pt_race_cells;
+struct pt_race_row *pt_race_rows;
 static char *lists; /* of slots, in units of 32 bytes */
 
 static struct {
@@ -24,7 +25,7 @@ static struct {
     size_t reserve_left;
     struct pt_race_pieces pieces;
     void *large[LARGE]; /* free ones, of so many pages as a power of two */
-    uint32_t cells_used;
+    uint32_t cells_used, rows_used;
     uint32_t many_used; /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
 
@@ -33,21 +34,23 @@ bool pt_race_memory_start(void)
     pt_race_cells = pt_sys_reserve_table(sizeof *pt_race_cells << PT_RACE_CELL_BITS);
     common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
-    common.cells_used = 1; /* 0 is none */
+    pt_race_rows = pt_sys_reserve_table(sizeof *pt_race_rows << PT_RACE_ROW_BITS);
+    common.cells_used = common.rows_used = 1; /* 0 is none */
     lists = pt_sys_reserve_table((size_t)LIST << PT_RACE_MANY_BITS);
-    return pt_race_cells && lists && common.reserve;
+    return pt_race_cells && pt_race_rows && lists && common.reserve;
 }
 
 void pt_race_memory_restart(void)
 {
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
+    pt_sys_empty(pt_race_rows, sizeof *pt_race_rows << PT_RACE_ROW_BITS);
     pt_sys_empty(lists, (size_t)LIST << PT_RACE_MANY_BITS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
     common.reserve_left = RESERVE;
-    common.cells_used = 1;
+    common.cells_used = common.rows_used = 1;
 }
 
 /* Under the lock. Recording has stopped when the reserve is used: no more than what is under way needs it. */
@@ -237,6 +240,59 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
+/* ---- rows ---- */
+
+static void push_row(struct pt_race_pieces *pieces, uint32_t row)
+{
+    pt_race_rows[row].next_free = pieces->rows;
+    pieces->rows = row;
+    pieces->row_count++;
+}
+
+static uint32_t pop_row(struct pt_race_pieces *pieces)
+{
+    uint32_t row = pieces->rows;
+    if (row) {
+        pieces->rows = pt_race_rows[row].next_free;
+        pieces->row_count--;
+    }
+    return row;
+}
+
+static void refill_rows(struct pt_race_pieces *pieces)
+{
+    pt_spin_lock(&common.lock);
+    for (unsigned i = 0; i < MOVED; i++) {
+        uint32_t row = pop_row(&common.pieces);
+        if (!row && common.rows_used >> PT_RACE_ROW_BITS)
+            break;
+        push_row(pieces, row ? row : common.rows_used++);
+    }
+    pt_spin_unlock(&common.lock);
+}
+
+uint32_t pt_race_row_new(struct pt_race_self *self)
+{
+    if (!self->pieces.rows)
+        refill_rows(&self->pieces);
+    return pop_row(&self->pieces);
+}
+
+static void give_rows(struct pt_race_pieces *pieces, uint32_t left)
+{
+    pt_spin_lock(&common.lock);
+    while (pieces->row_count > left)
+        push_row(&common.pieces, pop_row(pieces));
+    pt_spin_unlock(&common.lock);
+}
+
+void pt_race_row_free(struct pt_race_self *self, uint32_t row)
+{
+    push_row(&self->pieces, row);
+    if (self->pieces.row_count > KEPT)
+        give_rows(&self->pieces, KEPT / 2);
+}
+
 /* ---- lists of slots ---- */
 
 struct pt_race_many *pt_race_many_at(uint32_t at)
@@ -316,4 +372,5 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces)
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);
+    give_rows(pieces, 0);
 }

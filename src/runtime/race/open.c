@@ -4,9 +4,9 @@
  * Guarantee: the accesses that are found, from the granule's slots back, are put into the cell as race/cell.c would
  * have done when they were made, in an order that happens-before allows; none of them races with another. Of accesses
  * that agree in thread, place, kind and bytes the last one stays, which is all that race/cell.c wants. Not found is
- * what is gone of a log, and what is further back than STEPS accesses, or than KEPT that differ: then some places of a
- * race are not told. What the slots themselves say is never gone, so that there is a race is told in any case, and with
- * its latest places (last.c).
+ * what is gone of a log, and what is further back than STEPS accesses, or when KEPT were found that differ: then some
+ * places of a race are not told. What the slots themselves say is never gone, so that there is a race is told in any
+ * case, and with its latest places (last.c).
  *
  * Cost: some hundred instructions for each access, once for a granule.
  */
@@ -14,7 +14,12 @@
 
 #include <string.h>
 
-enum { KEPT = 48, STEPS = 512, VISITED = 1024 };
+enum {
+    FIRST = 1 + PT_RACE_COMMON_MOST, /* slots that a granule has at most */
+    KEPT = FIRST + 48,
+    STEPS = 512,
+    VISITED = 1024
+};
 
 struct found {
     struct pt_race_logged kept[KEPT];
@@ -40,6 +45,19 @@ static void push(struct found *found, uint64_t slot)
             return;
         }
     }
+}
+
+/* A slot of reads, or a row of them. */
+static void push_reads(struct found *found, uint64_t r)
+{
+    uint64_t slots[PT_RACE_COMMON_MOST];
+    unsigned count = 1;
+    if (r & PT_RACE_OWN)
+        count = pt_race_common_slots(r, slots);
+    else
+        slots[0] = r;
+    for (unsigned i = 0; i < count; i++)
+        push(found, slots[i]);
 }
 
 static bool is_among(const struct found *found, const struct pt_race_logged *logged)
@@ -84,7 +102,7 @@ static void take(const struct pt_race_self *self, struct found *found, uint64_t 
 /* The granule's slots first, since they are never gone, and then what came before them. */
 static void collect(const struct pt_race_self *self, struct found *found)
 {
-    uint64_t slots[PT_RACE_MANY_MOST];
+    uint64_t slots[FIRST];
     unsigned count = found->depth;
     memcpy(slots, found->stack, count * sizeof *slots);
     found->depth = 0;
@@ -178,7 +196,8 @@ uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, 
         pt_race_many_end(self, w);
     } else {
         push(found, w ? w | PT_RACE_WROTE : 0);
-        push(found, r);
+        push_reads(found, r);
+        pt_race_common_end(self, r);
     }
     collect(self, found);
     share_times(found);

@@ -6,8 +6,9 @@
  *      0-7    the bytes
  *      8-47   when: the thread's clock, which is also the number of the access in its log (log.h)
  *     48-61   which thread
- *        62   (w alone) the granule has a cell: then bits 0-30 are its number, and r is 0. Bit 31: it is a list of
+ *        62   (of w) the granule has a cell: then bits 0-30 are its number, and r is 0. Bit 31: it is a list of
  *             slots (many.c); else all is known of the granule's accesses (race/cell.h)
+ *             (of r) several threads have read it: bits 0-61 are a row of slots (common.c)
  *        63   (w alone) locked: one thread works on it
  *
  * That is FastTrack's state (Flanagan, Freund, PLDI 2009): enough to tell whether an access races, whatever has become
@@ -93,13 +94,13 @@ struct pt_race_record;
 /* What a thread has to do with its log. */
 struct pt_race_journal {
     struct pt_race_record *ring; /* NULL: it has none, and makes all its accesses in cells */
+    uint8_t column;              /* what it has of rows (common.c) */
     uint64_t region;             /* a slot of the thread at the first moment of its region ... */
     uint64_t span;               /* ... and how much higher those of the same thread can be */
     uint64_t epoch;              /* of the region, in the filter */
     uint64_t end;                /* the number with which the block ends */
     uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
     uint64_t calls;              /* pt_race_calls of the latest record */
-    uint16_t lists;              /* that it has begun (many.c) */
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
 };
 
@@ -120,6 +121,7 @@ struct pt_race_pieces {
     void *free[PT_RACE_PIECES];
     uint32_t count[PT_RACE_PIECES];
     uint32_t cells, cell_count;                                        /* a list of free cells */
+    uint32_t rows, row_count;                                          /* the same of rows (common.c) */
     uint32_t many[PT_RACE_MANY_SIZES], many_count[PT_RACE_MANY_SIZES]; /* the same of lists of slots */
 };
 
@@ -347,10 +349,11 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
     uint64_t slot = atomic_load_explicit(writes ? &pair->w : &pair->r, memory_order_relaxed);
     uintptr_t granule = address & ~(uintptr_t)7;
     if (!pt_race_is_mine(self, slot)) {
-        if (writes || slot)
+        if (writes || (slot && !(slot & PT_RACE_OWN)))
             return false;
-        uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: many.c */
-        return w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY && pt_race_is_filtered(self, granule, bytes, kind, site);
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: common.c, many.c */
+        return (slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY) &&
+               pt_race_is_filtered(self, granule, bytes, kind, site);
     }
     struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
     if (!pt_race_is_filter(self, filter, granule, kind, site))
