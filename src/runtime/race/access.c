@@ -1,5 +1,8 @@
 /*
  * Plain accesses of several granules: one after the other, as make.c does it, or else granule.c.
+ *
+ * Where the same is known of granules that follow each other, an access of all their bytes is one record (log.h). What
+ * memory is copied to was mostly written as a whole before, and is read as a whole; so that is the rule.
  */
 #include "runtime/race/log.h"
 
@@ -36,6 +39,45 @@ static void end_cells(struct pt_race_self *self, uintptr_t granule, uintptr_t to
     }
 }
 
+/* Whether an access of all its bytes comes after all that these slots of a granule say. */
+static bool is_after(const struct pt_race_self *self, uint64_t w, uint64_t r)
+{
+    return !(w & PT_RACE_CELL) && !(r & PT_RACE_OWN) && pt_race_knows_write(self, w) && pt_race_knows(self, r);
+}
+
+/* The granules that have all their bytes in an access, from this one on, of which the same is known. Where the first
+ * ends that is not made. */
+static uintptr_t make_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, bool reads,
+                          const struct pt_site *site)
+{
+    struct pt_race_pair *pair = pt_race_pair_of(granule);
+    uintptr_t end = (granule | 4095) + 1 < (to & ~(uintptr_t)7) ? (granule | 4095) + 1 : to & ~(uintptr_t)7;
+    if (!pair)
+        return granule;
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+    uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+    uint32_t place = pt_race_place_of(site);
+    if (!is_after(self, w, r))
+        return granule;
+    if (reads && pt_race_is_mine(self, r) && (uint8_t)r == PT_CELL_WHOLE &&
+        pt_race_is_logged(self, r, PT_CELL_WHOLE, place)) {
+        for (; granule < end && atomic_load_explicit(&pair->r, memory_order_relaxed) == r; granule += 8)
+            pair++;
+        return granule;
+    }
+    uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, reads ? PT_CELL_READS : PT_CELL_WRITES, place,
+                                         reads ? r : w, reads ? 0 : r);
+    uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
+    unsigned count = 0;
+    for (; granule < end && count <= PT_RACE_RUN; count++, pair++, granule += 8)
+        if (!pt_race_swap(pair, w, r, reads ? w : slot, reads ? slot : stays))
+            break;
+    struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+    if (count > 1)
+        pt_race_put(&record->about, pt_race_get(&record->about) | (uint64_t)(count - 1) << PT_RACE_RUN_AT);
+    return granule;
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
@@ -49,8 +91,20 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
+        bool knows = self->log.ring && !has_learned(self);
+        uintptr_t next = granule;
+        if (knows && access.cell.bytes == PT_CELL_WHOLE && !(kind >> PT_RACE_OP_AT))
+            next = make_run(self, granule, to, reads, access.site);
+        if (next > granule) {
+            granule = next - 8;
+            continue;
+        }
         if (reads && pt_race_fast(self, granule, access.cell.bytes, kind, access.site))
             continue;
+        if (reads && knows) {
+            pt_race_access_one(self, granule, access.cell.bytes, kind, access.site);
+            continue;
+        }
         struct pt_race_pair *pair = pt_race_pair_of(granule);
         if (!pair || pt_race_is_said_again(self, pair, access.cell.bytes, kind, access.site) ||
             (!has_learned(self) && pt_race_make(self, pair, granule, access.cell.bytes, kind, access.site)))

@@ -116,7 +116,8 @@ void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t fr
             continue;
         uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
         uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
-        if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
-            keep(granule, slot, type == PT_RACE_RECORD_WRITE, about, note);
+        for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
+            if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
+                keep(granule, slot, type == PT_RACE_RECORD_WRITE, about, note);
     }
 }

@@ -9,6 +9,7 @@
  *             59-60 PT_RACE_OP_ACCESS, ...
  *             39-58 its place
  *             31-38 its bytes
+ *             23-30 how many granules after that one it is of, too, with all their bytes
  *             16-22 how many of that kind, of the granule, in the region, came before it
  *              0-15 a bit for each hash of a place of the thread's accesses of that kind, of the granule, in the region
  *     same    the latest slot of its kind that it has replaced; 0: none
@@ -42,6 +43,8 @@ enum {
     PT_RACE_RECORD_OP_AT = 59,
     PT_RACE_PLACE_AT = 39,
     PT_RACE_BYTES_AT = 31,
+    PT_RACE_RUN_AT = 23,
+    PT_RACE_RUN = 255,
     PT_RACE_HASHES = 16,
     PT_RACE_COUNT_AT = 16,
     PT_RACE_COUNT = 127,
@@ -91,6 +94,11 @@ static inline void pt_race_put(_Atomic uint64_t *to, uint64_t value)
 static inline uint32_t pt_race_place_in(uint64_t about)
 {
     return (uint32_t)(about >> PT_RACE_PLACE_AT) & ((1u << PT_RACE_PLACE_BITS) - 1);
+}
+/* How many granules after its own the record of an access is of. */
+static inline unsigned pt_race_run_in(uint64_t about)
+{
+    return about >> PT_RACE_RUN_AT & PT_RACE_RUN;
 }
 static inline uint64_t pt_race_hash_of(uint32_t place)
 {

@@ -27,6 +27,8 @@ bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, c
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     uint64_t about = pt_race_get(&record->about), more = pt_race_get(&record->more);
     uint64_t made = (more & ~PT_RACE_LATER) | later;
+    if (pt_race_run_in(about)) /* the others were not written again */
+        return false;
     if ((uint8_t)(about >> PT_RACE_BYTES_AT) != bytes || pt_race_place_in(about) != pt_race_place_of(site))
         made |= PT_RACE_ANOTHER;
     if (made != more) /* release: whoever reads what is then written finds this */
