@@ -349,6 +349,20 @@ static bool is_plain_pair(const struct pt_cell_written *written, const struct pt
     return !written->atomic || !(access->kind & PT_CELL_ATOMIC);
 }
 
+static bool is_since(pt_epoch at, uint32_t thread, uint64_t since)
+{
+    return pt_epoch_thread(at) == thread && pt_epoch_clock(at) >= since;
+}
+
+void pt_cell_rewrite(struct pt_cell *cell, const struct pt_hb_thread *thread, unsigned bytes, uint64_t since)
+{
+    for (unsigned i = 0; i < cell->written_count; i++)
+        if (cell->written[i].bytes & bytes && is_since(cell->written[i].stamp.at, thread->id, since))
+            cell->written[i].stamp.at = pt_hb_now(thread);
+    if (is_since(cell->over, thread->id, since))
+        cell->over = pt_hb_now(thread);
+}
+
 /* What an atomic load gets from those who wrote what it reads. */
 void pt_cell_acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
                      const struct pt_cell_access *access)

@@ -105,6 +105,9 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
  * has changed, and the calls above do it. *ret_raised: the entry, whose note is to be set; NULL: it has stayed. */
 bool pt_cell_raise(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised);
+/* A write of these bytes is made again by the thread that wrote them last, at that clock or later: only the clocks of
+ * the last writes are others. */
+void pt_cell_rewrite(struct pt_cell *cell, const struct pt_hb_thread *thread, unsigned bytes, uint64_t since);
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);

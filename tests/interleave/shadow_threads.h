@@ -51,7 +51,6 @@ void pt_delay_atomic(const void *address, int order)
     (void)address, (void)order;
 }
 struct pt_race_leaf *_Atomic *pt_race_leaves;
-char *pt_race_packed_cells;
 struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
@@ -81,10 +80,15 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
 {
     (void)self, (void)address, (void)bytes, (void)kind, (void)site;
 }
-bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
-                  unsigned kind)
+bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
 {
-    (void)self, (void)word, (void)seen, (void)entry, (void)kind;
+    (void)self, (void)slot, (void)bytes, (void)site;
+    return false;
+}
+bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
+                   unsigned kind, const struct pt_site *site)
+{
+    (void)self, (void)pair, (void)filter, (void)bytes, (void)kind, (void)site;
     return false;
 }
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)

@@ -9,7 +9,7 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/runtime.h"
 
-enum { THREADS = 5, GRANULES = 24, PLACES = 12, OBJECTS = 3, RUNS = 1500, FOUND = 4096 };
+enum { THREADS = 72, FEW = 5, GRANULES = 24, PLACES = 12, OBJECTS = 3, RUNS = 1500, FOUND = 4096, OPENED = 48 };
 
 /* Of a run in which bytes of a granule were written again, and others were then known by a moment in between. */
 #define FIRST UINT64_C(0x77a6ef97cfecdc09)
@@ -23,7 +23,7 @@ static struct pt_hb_sync ref_syncs[OBJECTS];
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) char objects[2 * OBJECTS][8];
 static bool raced[THREADS][THREADS], held[OBJECTS];
-static unsigned now_thread, told, missing;
+static unsigned threads = FEW, now_thread, told, missing;
 
 /* What was reported of one access: thread, place of the earlier one. */
 struct pairs {
@@ -65,7 +65,7 @@ static bool has_place(const struct pairs *pairs, const struct pt_site *site)
 static bool has_raced(unsigned thread, uint64_t other)
 {
     bool any = raced[thread][other];
-    for (unsigned i = 0; i < THREADS && !pt_race_looks.threads; i++)
+    for (unsigned i = 0; i < threads && !pt_race_looks.threads; i++)
         any |= raced[thread][i];
     return any;
 }
@@ -111,8 +111,8 @@ static void compare(void)
         bool there = has(&engine, exact.at[i].thread, exact.at[i].site) || has_place(&engine, exact.at[i].site);
         told += there;
         missing += !there;
-        if (!there)
-            assert_true(has_raced(now_thread, exact.at[i].thread));
+        if (!there) /* what there is room for when a granule is opened: runtime/race/README.md */
+            assert_true(has_raced(now_thread, exact.at[i].thread) || (exact.count > OPENED && engine.count >= OPENED));
     }
     for (unsigned i = 0; i < exact.count; i++)
         raced[now_thread][exact.at[i].thread] = raced[exact.at[i].thread][now_thread] = true;
@@ -222,7 +222,7 @@ static void other(unsigned thread)
 
 static void step(unsigned syncs)
 {
-    unsigned thread = now_thread = below(THREADS), what = below(100);
+    unsigned thread = now_thread = below(threads), what = below(100);
     if (what < syncs) {
         unsigned order = below(5);
         switch (below(4)) {
@@ -255,7 +255,7 @@ static void clear(void)
 {
     memset(raced, 0, sizeof raced);
     memset(held, 0, sizeof held);
-    for (unsigned i = 0; i < THREADS; i++)
+    for (unsigned i = 0; i < threads; i++)
         pt_hb_end(&test_memory, &ref[i]);
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_end(&test_memory, &cells[i]);
@@ -263,9 +263,9 @@ static void clear(void)
         pt_hb_lock_clear(&test_memory, &ref_locks[i]);
         pt_hb_sync_clear(&test_memory, &ref_syncs[i]);
     }
-    for (unsigned i = 0; i < THREADS; i++)
+    for (unsigned i = 0; i < threads; i++)
         pt_race_end(t[i]);
-    for (unsigned i = 0; i < THREADS; i++)
+    for (unsigned i = 0; i < threads; i++)
         pt_race_release(t[i]);
     pt_race_restart();
     assert_int_equal(taken, 0);
@@ -273,7 +273,7 @@ static void clear(void)
 
 static void begin_threads(void)
 {
-    for (unsigned i = 0; i < THREADS; i++) {
+    for (unsigned i = 0; i < threads; i++) {
         t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
         assert_non_null(t[i]);
         pt_hb_begin(&ref[i], i);
@@ -334,8 +334,8 @@ static void test_long_cells(void **state)
         pt_race_looks.threads = run % 2;
         begin_threads();
         for (unsigned i = 1 + below(40); i > 0; i--)
-            guarded(below(THREADS));
-        touch_few(now_thread = below(THREADS));
+            guarded(below(threads));
+        touch_few(now_thread = below(threads));
         for (unsigned i = 0; i < engine.count; i++)
             assert_true(has(&exact, engine.at[i].thread, engine.at[i].site));
         assert_true(!exact.count == !engine.count);
@@ -347,6 +347,70 @@ static void test_long_cells(void **state)
     }
     print_message("%u of %u pairs of %u accesses\n", found, all, accesses);
     assert_true(accesses > RUNS / 2);
+}
+
+static void acquire(unsigned thread, unsigned object)
+{
+    pt_race_sync(t[thread], (uintptr_t)objects[OBJECTS + object], PT_KIND_WAIT, NULL);
+    pt_hb_acquire(&test_memory, &ref[thread], &ref_syncs[object]);
+}
+
+static void release(unsigned thread, unsigned object)
+{
+    pt_race_sync(t[thread], (uintptr_t)objects[OBJECTS + object], PT_KIND_NOTIFY, NULL);
+    pt_hb_release(&test_memory, &ref[thread], &ref_syncs[object]);
+}
+
+/* Reads of bytes of one of two granules, or of both, in several regions. */
+static void read_some(unsigned thread)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 8, 16};
+    now_thread = thread;
+    for (unsigned i = 1 + below(4); i > 0; i--) {
+        size_t size = sizes[below(6)];
+        unsigned place = below(PLACES);
+        uintptr_t from = (uintptr_t)memory + (size < 16 ? below(16) & ~(unsigned)(size - 1) : 0);
+        pt_race_plain(t[thread], from, (unsigned)size, PT_CELL_READS, &sites[place]);
+        exactly(thread, from, size, PT_CELL_READS, 0, place, false);
+        compare();
+        if (below(2))
+            release(thread, 2); /* nobody takes it; the region ends */
+    }
+}
+
+/* Many threads read what one has written, each again and again, and then one writes that knows of nearly all reads. */
+static void test_many_readers(void **state)
+{
+    (void)state;
+    told = missing = 0;
+    for (unsigned run = 0; run < RUNS / 5; run++) {
+        test_seed = run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 3;
+        pt_race_looks.threads = run % 2;
+        threads = run % 3 ? 3 + below(14) : THREADS; /* which is more than there are columns */
+        begin_threads();
+        for (unsigned round = 1 + below(4); round > 0; round--) {
+            touch_few(now_thread = 0);
+            compare();
+            release(0, 0);
+            for (unsigned i = below(3 * threads); i > 0; i--) {
+                unsigned reader = 1 + below(threads - 1);
+                acquire(reader, 0);
+                read_some(reader);
+                if (below(40))
+                    release(reader, 1);
+            }
+            acquire(0, 1);
+        }
+        touch_few(now_thread = 0);
+        compare();
+        touch_few(now_thread = below(threads)); /* of which only the first knows so much */
+        compare();
+        clear();
+    }
+    threads = FEW;
+    print_message("%u races, %u of them beyond the bound or missed after others of the same threads\n", told + missing,
+                  missing);
+    assert_true(told > 100 && missing < told / 2);
 }
 
 /* Bytes of memory that the process has. */
@@ -402,6 +466,6 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs), cmocka_unit_test(test_long_cells),
-                                       cmocka_unit_test(test_own_cells_are_small)};
+                                       cmocka_unit_test(test_many_readers), cmocka_unit_test(test_own_cells_are_small)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

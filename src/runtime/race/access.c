@@ -1,86 +1,10 @@
 /*
- * Plain accesses of several granules: one after the other, the fast path first, then in place (inplace.c), then
- * whatever it takes (granule.c, which has the guarantee).
+ * Plain accesses of several granules: one after the other, as make.c does it, or else granule.c.
+ *
+ * Where the same is known of granules that follow each other, an access of all their bytes is one record (log.h). What
+ * memory is copied to was mostly written as a whole before, and is read as a whole; so that is the rule.
  */
-#include "runtime/race/granule.h"
-
-enum { PAGE = 512 }; /* granules */
-
-/* The words from `word` on that are of this shape, not locked, and of which the thread knows the last write. */
-static size_t count_alike(const pt_race_word *word, size_t most, const struct pt_race_entry *entry)
-{
-    size_t count = 0;
-    while (count < most) {
-        uint64_t seen = atomic_load_explicit(&word[count], memory_order_relaxed);
-        if ((uint32_t)seen != entry->from || entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known)
-            break;
-        count++;
-    }
-    return count;
-}
-
-/* An access of whole granules that are next to each other and have one shape: the transition is looked up once. Returns
- * how many were made so, from the first on; all of them are in the leaf. */
-static size_t run(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_t granule, size_t most, unsigned kind,
-                  const struct pt_site *site)
-{
-    pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t first = atomic_load_explicit(word, memory_order_relaxed);
-    if (first & PT_RACE_OWN)
-        return 0;
-    struct pt_race_entry *entry = pt_race_entry_of(self, pt_race_key(site, PT_CELL_WHOLE, kind), (uint32_t)first);
-    if (entry->key != pt_race_key(site, PT_CELL_WHOLE, kind) || entry->from != (uint32_t)first ||
-        entry->version != self->version)
-        return 0;
-    size_t count = count_alike(word, most, entry), done = 0;
-    uint64_t delta = self->hb.clock - entry->made;
-    bool writes = kind & PT_CELL_WRITES, moves = entry->to != entry->from;
-    if (!writes && !moves)
-        return count;
-    if ((writes && delta > PT_RACE_DELTA_MAX) || (moves && entry->calls != pt_race_calls()) ||
-        (!writes && entry->made && entry->made != self->hb.clock))
-        return 0;
-    if (moves && count >= entry->credit)
-        count = entry->credit - 1;
-    for (; done < count && (entry->from || pt_race_is_used(leaf, granule + 8 * done)); done++) {
-        uint64_t seen = atomic_load_explicit(&word[done], memory_order_relaxed);
-        uint64_t made = (writes ? delta << PT_RACE_DELTA_AT : seen & ~(uint64_t)UINT32_MAX) | entry->to;
-        if ((uint32_t)seen != entry->from || entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known ||
-            !atomic_compare_exchange_strong_explicit(&word[done], &seen, made, memory_order_acq_rel,
-                                                     memory_order_relaxed))
-            break;
-    }
-    if (moves)
-        entry->credit -= (uint32_t)done;
-    return done;
-}
-
-/* The same wherever they are: returns the first granule that is to be looked at alone. */
-static uintptr_t run_on(struct pt_race_self *self, uintptr_t granule, uintptr_t to, unsigned kind,
-                        const struct pt_site *site)
-{
-    uintptr_t end = (granule | ((1u << PT_RACE_LEAF_BITS) - 1)) + 1;
-    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    size_t most = ((to < end ? to : end) - granule) / 8, done;
-    /* A page at a time: what begins in a page that nothing is known of ends with it. */
-    while (leaf && most > 0 && (done = run(self, leaf, granule, most < PAGE ? most : PAGE, kind, site)) > 0) {
-        granule += 8 * done;
-        most -= done;
-    }
-    return granule;
-}
-
-/* Whether the next granule has the same shape: then there may be more of them. */
-static bool is_next_alike(uintptr_t granule, uintptr_t to)
-{
-    uintptr_t next = granule + 8, mask = (1u << PT_RACE_LEAF_BITS) - 1;
-    const struct pt_race_leaf *leaf = next < to && next & mask ? pt_race_leaf_of(granule) : NULL;
-    if (!leaf)
-        return next < to && !pt_race_leaf_of(granule);
-    uint64_t here = atomic_load_explicit(&leaf->words[(granule & mask) >> 3], memory_order_relaxed);
-    uint64_t there = atomic_load_explicit(&leaf->words[(next & mask) >> 3], memory_order_relaxed);
-    return !(here & PT_RACE_OWN) && (uint32_t)here == (uint32_t)there;
-}
+#include "runtime/race/log.h"
 
 /* Whether it has, in the middle of an access of several granules: then the others are checked with what it knew before,
  * whose reference makes that another vector. */
@@ -89,12 +13,69 @@ static bool has_learned(const struct pt_race_self *self)
     return self->before.clock && self->before.past != self->hb.past;
 }
 
-static inline bool is_own(uintptr_t granule)
+/* The records from this one on are of one write, which ends now: who reads any of it learns of all. */
+static void end_together(struct pt_race_self *self, uint64_t from, uint64_t last)
 {
-    const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    return leaf &&
-           atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3], memory_order_relaxed) &
-               PT_RACE_OWN;
+    if (last - from > PT_RACE_LATER || last - from > PT_RACE_RING - 2 * PT_RACE_BLOCK)
+        from = last - (PT_RACE_RING - 2 * PT_RACE_BLOCK);
+    for (uint64_t number = from; number < last && number < self->hb.clock; number++) {
+        struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+        if (pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE)
+            pt_race_put(&record->more, pt_race_get(&record->more) + last - number);
+    }
+}
+
+/* The same of granules with cells, of which this access, that began at that clock, has written some. */
+static void end_cells(struct pt_race_self *self, uintptr_t granule, uintptr_t to, uint64_t before)
+{
+    for (; granule < to; granule += 8) {
+        struct pt_race_pair *pair = pt_race_pair_of(granule);
+        if (!pair || !(pt_race_get(&pair->w) & PT_RACE_OWN))
+            continue;
+        uint64_t word = pt_race_lock_word(&pair->w);
+        if (word & PT_RACE_OWN && !((uint32_t)word & PT_RACE_MANY))
+            pt_cell_rewrite(&pt_race_cells[(uint32_t)word].cell, &self->hb, PT_CELL_WHOLE, before);
+        pt_race_unlock_word(&pair->w, word);
+    }
+}
+
+/* Whether an access of all its bytes comes after all that these slots of a granule say. */
+static bool is_after(const struct pt_race_self *self, uint64_t w, uint64_t r)
+{
+    return !(w & PT_RACE_CELL) && !(r & PT_RACE_OWN) && pt_race_knows_write(self, w) && pt_race_knows(self, r);
+}
+
+/* The granules that have all their bytes in an access, from this one on, of which the same is known. Where the first
+ * ends that is not made. */
+static uintptr_t make_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, bool reads,
+                          const struct pt_site *site)
+{
+    struct pt_race_pair *pair = pt_race_pair_of(granule);
+    uintptr_t end = (granule | 4095) + 1 < (to & ~(uintptr_t)7) ? (granule | 4095) + 1 : to & ~(uintptr_t)7;
+    if (!pair)
+        return granule;
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+    uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+    uint32_t place = pt_race_place_of(site);
+    if (!is_after(self, w, r))
+        return granule;
+    if (reads && pt_race_is_mine(self, r) && (uint8_t)r == PT_CELL_WHOLE &&
+        pt_race_is_logged(self, r, PT_CELL_WHOLE, place)) {
+        for (; granule < end && atomic_load_explicit(&pair->r, memory_order_relaxed) == r; granule += 8)
+            pair++;
+        return granule;
+    }
+    uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, reads ? PT_CELL_READS : PT_CELL_WRITES, place,
+                                         reads ? r : w, reads ? 0 : r);
+    uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
+    unsigned count = 0;
+    for (; granule < end && count <= PT_RACE_RUN; count++, pair++, granule += 8)
+        if (!pt_race_swap(pair, w, r, reads ? w : slot, reads ? slot : stays))
+            break;
+    struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+    if (count > 1)
+        pt_race_put(&record->about, pt_race_get(&record->about) | (uint64_t)(count - 1) << PT_RACE_RUN_AT);
+    return granule;
 }
 
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
@@ -104,27 +85,43 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     if (!pt_race_is_address(address, to))
         return;
     struct pt_race_step access = pt_race_step_of(kind, site);
+    bool reads = kind == PT_CELL_READS, touched = false; /* of a write all granules get records, for end_together */
     uintptr_t granule = address & ~(uintptr_t)7;
+    uint64_t before = self->hb.clock;
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
-        if (!has_learned(self))
-            granule = pt_race_make_own(self, granule, address, to, kind, access.site);
-        if (granule < to && granule >= address && to - granule >= 2 * 8)
-            granule = run_on(self, granule, to, kind, access.site);
-        if (granule >= to)
-            break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
-        if ((is_own(granule) || !pt_race_fast(self, granule, access.cell.bytes, kind, access.site)) &&
-            (has_learned(self) || !pt_race_make(self, granule, access.cell.bytes, kind, access.site))) {
-            self->alike = is_next_alike(granule, to);
-            pt_race_touch(self, granule, &access);
+        bool knows = self->log.ring && !has_learned(self);
+        uintptr_t next = granule;
+        if (knows && access.cell.bytes == PT_CELL_WHOLE && !(kind >> PT_RACE_OP_AT))
+            next = make_run(self, granule, to, reads, access.site);
+        if (next > granule) {
+            granule = next - 8;
+            continue;
         }
+        if (reads && pt_race_fast(self, granule, access.cell.bytes, kind, access.site))
+            continue;
+        if (reads && knows) {
+            pt_race_access_one(self, granule, access.cell.bytes, kind, access.site);
+            continue;
+        }
+        struct pt_race_pair *pair = pt_race_pair_of(granule);
+        if (!pair || pt_race_is_said_again(self, pair, access.cell.bytes, kind, access.site) ||
+            (!has_learned(self) && pt_race_make(self, pair, granule, access.cell.bytes, kind, access.site)))
+            continue;
+        pt_race_touch(self, granule, &access);
+        touched = true;
     }
-    if (kind & PT_CELL_WRITES)
-        pt_hb_tick(&self->hb);
+    if (kind & PT_CELL_WRITES) {
+        if (self->several && self->log.ring && before < self->hb.clock)
+            end_together(self, before, self->hb.clock - !touched); /* cells have it at the clock itself */
+        if (self->several && touched)
+            end_cells(self, address & ~(uintptr_t)7, to, before);
+        self->hb.clock += touched;
+    }
     if (self->before.clock) {
         pt_vec_drop(&self->memory, self->before.past);
         self->before = (struct pt_hb_thread){0};
     }
-    self->several = self->alike = self->note_kept = false;
+    self->several = false;
 }

@@ -6,7 +6,7 @@
  * changed in place where threads use it as they did before (race/atomic.c).
  */
 #include "race/atomic.h"
-#include "runtime/race/granule.h"
+#include "runtime/race/log.h"
 #include "runtime/race/window.h"
 
 /* As below, in one granule that nobody has locked. */
@@ -15,7 +15,7 @@ static inline bool lock_one(struct pt_race_self *self, uintptr_t address)
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     if (!leaf || !pt_race_is_used(leaf, address))
         return false;
-    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    pt_race_word *word = &pt_race_pair_in(leaf, address)->w;
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     /* acquire: partner of the release that unlocked it last */
     if (seen & PT_RACE_LOCKED || !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED,
@@ -34,13 +34,13 @@ bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t s
     if (!pt_race_is_address(address, to) || to - granule > 8 * sizeof self->locked / sizeof *self->locked)
         return false;
     for (; granule < to; granule += 8) {
-        pt_race_word *word = pt_race_word_of(granule);
-        if (!word) {
+        struct pt_race_pair *pair = pt_race_pair_of(granule);
+        if (!pair) {
             pt_race_suspend(self);
             return false;
         }
-        pt_race_lock_word(word);
-        self->locked[self->locked_count++] = word;
+        pt_race_lock_word(&pair->w);
+        self->locked[self->locked_count++] = &pair->w;
     }
     return true;
 }
@@ -78,9 +78,8 @@ static void take_atomic(struct pt_race_self *self, struct pt_race_step *access, 
     bool learns = false;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t seen = atomic_load_explicit(self->locked[i], memory_order_relaxed) & ~PT_RACE_LOCKED;
-        uint32_t own = pt_race_own_cell(self, seen);
-        if (own != (uint32_t)seen)
-            pt_race_cells[own].stamp++;
+        uint32_t own = pt_race_open(self, first + 8 * i, seen, pt_race_get(self->locked[i] + 1)); /* r is next to it */
+        pt_race_put(self->locked[i] + 1, 0);
         atomic_store_explicit(self->locked[i], pt_race_word_made(own) | PT_RACE_LOCKED, memory_order_relaxed);
         access->cell.bytes = pt_race_bytes_in(first + 8 * i, from, to);
         learns |= will_learn(self, &pt_race_cells[own].cell, &access->cell);
@@ -100,7 +99,7 @@ static inline bool raise(struct pt_race_self *self, const struct pt_cell_access 
 {
     uint64_t seen = atomic_load_explicit(self->locked[0], memory_order_relaxed) & ~PT_RACE_LOCKED;
     struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
-    if (self->locked_count != 1 || !(seen & PT_RACE_OWN) || pt_race_is_packed(seen) || cell->raced)
+    if (self->locked_count != 1 || !(seen & PT_RACE_OWN) || (uint32_t)seen & PT_RACE_MANY || cell->raced)
         return false;
     uint8_t *guess = &self->guesses[((uint32_t)seen * UINT32_C(0x9e3779b9) ^ access->place * UINT32_C(0x85ebca6b)) >>
                                     (32 - PT_RACE_GUESS_BITS)];
@@ -143,8 +142,7 @@ static __attribute__((noinline)) void end_slow(struct pt_race_self *self, uintpt
         uint64_t made = atomic_load_explicit(self->locked[i], memory_order_relaxed) & ~PT_RACE_LOCKED;
         const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)made];
         access.cell.bytes = pt_race_bytes_in(first + 8 * i, address, address + size);
-        if (kind & PT_CELL_WRITES || self->met_count ||
-            !pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access.cell))
+        if (kind & PT_CELL_WRITES || self->met_count || !pt_race_is_repeated(self, cell, &access.cell))
             made = pt_race_change_own(self, (uint32_t)made, &access, covers[i]);
         pt_race_unlock_word(self->locked[i], made);
     }

@@ -5,37 +5,25 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
-enum {
-    PT_RACE_SHAPE_SEEN = 8,
-    PT_RACE_PACKED_SEEN = 16,
-    PT_RACE_CREDIT = 1 << 20,
-    PT_RACE_CELL_BITS = 26,
-    PT_RACE_PACKED_BITS = 29
-};
+enum { PT_RACE_CELL_BITS = 26, PT_RACE_MANY_BITS = 26, PT_RACE_ROW_BITS = 24 };
 
+/* All that is known of a granule's accesses. */
 struct pt_race_cell {
-    _Atomic int64_t refs; /* of a shape */
-    uint32_t stamp;       /* of a granule's own cell: changes with it, and never comes back */
+    uint32_t stamp; /* changes with it, and never comes back */
     uint32_t next_free;
-    uint8_t exact; /* of a shape: the entry whose clock the word knows, the only write of the last writer */
-    bool shape;
-    bool raced; /* of a granule's own cell */
+    bool raced;
     struct pt_cell cell;
 };
 extern struct pt_race_cell *pt_race_cells;
-enum { PT_RACE_NO_ENTRY = 0xff };
+struct pt_race_many;
 
-/* A granule's own cell of up to PT_RACE_PACKED_SEEN plain accesses, in one piece (packed.h). */
-struct pt_race_packed {
-    pt_epoch over;  /* as in struct pt_cell; in free ones the first four bytes are the next one's number */
-    uint64_t past;  /* what its thread knew then, and the bytes that it is still the last write of */
-    uint32_t stamp; /* changes with the cell, and never comes back */
-    uint16_t fresh; /* a bit for each entry */
-    uint16_t count : 5, keys_end : 4, further : 4, spare : 3;
-    _Atomic uint64_t enough; /* PT_RACE_ENOUGH_AT in race.h; 0 whenever an entry or a last write becomes another */
-    uint32_t keys[];
+/* The reads of a granule by several threads (common.c). */
+struct pt_race_row {
+    uint64_t generation;    /* how many granules it has been of */
+    _Atomic uint64_t first; /* the slot that was there when it began */
+    uint32_t next_free;
 };
-_Static_assert(offsetof(struct pt_race_packed, enough) == PT_RACE_ENOUGH_AT, "race.h looks there");
+extern struct pt_race_row *pt_race_rows;
 
 /* ---- memory.c ---- */
 
@@ -47,20 +35,20 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces);
 /* A cell that nothing is known of. Never 0. */
 uint32_t pt_race_cell_new(struct pt_race_self *self);
 void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
-/* Room for a packed cell, of so many units of 16 bytes; 0: there is none. What was in its stamp is left as it was. */
-uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units);
-void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units);
-static inline struct pt_race_packed *pt_race_packed_at(uint32_t at)
-{
-    return (struct pt_race_packed *)(void *)(pt_race_packed_cells + (size_t)at * 16);
-}
+/* A row; 0: there is no more room. */
+uint32_t pt_race_row_new(struct pt_race_self *self);
+void pt_race_row_free(struct pt_race_self *self, uint32_t row);
+/* A list of slots of this size (many.c), and its number; 0: there is no more room. */
+uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size);
+void pt_race_many_free(struct pt_race_self *self, uint32_t at);
+struct pt_race_many *pt_race_many_at(uint32_t at);
 
 /* ---- shadow.c ---- */
 
 bool pt_race_shadow_start(void);
 void pt_race_shadow_restart(void);
-/* The word of an address, made if need be and marked as used; NULL when there is no more memory. */
-pt_race_word *pt_race_word_of(uintptr_t address);
+/* The slots of an address, made if need be and marked as used; NULL when there is no more memory. */
+struct pt_race_pair *pt_race_pair_of(uintptr_t address);
 void pt_race_note_synced(uintptr_t address);
 uint64_t pt_race_lock_word(pt_race_word *word);
 static inline void pt_race_unlock_word(pt_race_word *word, uint64_t made)
@@ -74,16 +62,8 @@ bool pt_race_sync_start(void);
 void pt_race_sync_restart(void);
 /* The objects in this memory end. */
 void pt_race_sync_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to);
-/* The first of PT_RACE_TAGS tags of regions that no other thread has, or 0. */
-uint32_t pt_race_tags_new(void);
 /* The thread has learned or published something. */
-static inline void pt_race_changed(struct pt_race_self *self)
-{
-    self->version++;
-    self->region = self->env.merge_from = self->hb.clock;
-    if (__builtin_expect(!(++self->tag % PT_RACE_TAGS), 0))
-        self->tag = pt_race_tags_new();
-}
+void pt_race_changed(struct pt_race_self *self);
 
 /* ---- note.c ---- */
 
@@ -161,9 +141,5 @@ struct pt_race_origin {
 void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin);
 /* The key of a pair of places, made once. */
 uint64_t pt_race_pair_key(uint32_t one, uint32_t other);
-
-/* ---- granule.c ---- */
-
-void pt_race_cache_flush(struct pt_race_self *self);
 
 #endif

@@ -1,20 +1,21 @@
 /*
  * Memory for clocks and cells: pieces of multiples of 16 bytes, in lists by size, first the thread's own, then common
  * ones under a lock; larger ones are powers of two of pages, kept for the next that wants one. Cells have small
- * numbers, and stay in one table; so do packed cells, which are of several sizes, in another.
+ * numbers, and stay in one table; so do lists of slots, which are of several sizes, in another.
  *
  * Guarantee: a piece is nobody else's until it is given back. Where the kernel has no more, recording stops for good,
  * and what is under way in the threads goes on in a reserve. Cost: a push or a pop, and a lock for each MOVED of them.
  */
 #include <string.h>
 
-#include "runtime/race/impl.h"
+#include "runtime/race/log.h"
 #include "runtime/sys/sys.h"
 
-enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LINE = 4 };
+enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LIST = 32 };
 
 struct pt_race_cell *pt_race_cells;
-char *pt_race_packed_cells;
+struct pt_race_row *pt_race_rows;
+static char *lists; /* of slots, in units of 32 bytes */
 
 static struct {
     struct pt_spin lock;
@@ -24,8 +25,8 @@ static struct {
     size_t reserve_left;
     struct pt_race_pieces pieces;
     void *large[LARGE]; /* free ones, of so many pages as a power of two */
-    uint32_t cells_used;
-    uint32_t packed_used; /* units */
+    uint32_t cells_used, rows_used;
+    uint32_t many_used; /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
 
 bool pt_race_memory_start(void)
@@ -33,23 +34,23 @@ bool pt_race_memory_start(void)
     pt_race_cells = pt_sys_reserve_table(sizeof *pt_race_cells << PT_RACE_CELL_BITS);
     common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
-    common.cells_used = 1; /* 0 is none */
-    pt_race_packed_cells = pt_sys_reserve_table((size_t)UNIT << PT_RACE_PACKED_BITS);
-    if (pt_race_packed_cells)
-        pt_sys_use_huge_pages(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
-    return pt_race_cells && pt_race_packed_cells && common.reserve;
+    pt_race_rows = pt_sys_reserve_table(sizeof *pt_race_rows << PT_RACE_ROW_BITS);
+    common.cells_used = common.rows_used = 1; /* 0 is none */
+    lists = pt_sys_reserve_table((size_t)LIST << PT_RACE_MANY_BITS);
+    return pt_race_cells && pt_race_rows && lists && common.reserve;
 }
 
 void pt_race_memory_restart(void)
 {
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
-    pt_sys_empty(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
+    pt_sys_empty(pt_race_rows, sizeof *pt_race_rows << PT_RACE_ROW_BITS);
+    pt_sys_empty(lists, (size_t)LIST << PT_RACE_MANY_BITS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
     common.reserve_left = RESERVE;
-    common.cells_used = 1;
+    common.cells_used = common.rows_used = 1;
 }
 
 /* Under the lock. Recording has stopped when the reserve is used: no more than what is under way needs it. */
@@ -211,7 +212,7 @@ uint32_t pt_race_cell_new(struct pt_race_self *self)
     uint32_t cell = pieces->cells;
     pieces->cells = pt_race_cells[cell].next_free;
     pieces->cell_count--;
-    pt_race_cells[cell].shape = pt_race_cells[cell].raced = false;
+    pt_race_cells[cell].raced = false;
     pt_cell_begin(&pt_race_cells[cell].cell);
     return cell;
 }
@@ -239,81 +240,137 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
-/* ---- packed cells ---- */
+/* ---- rows ---- */
 
-static uint32_t *next_packed(uint32_t at)
+static void push_row(struct pt_race_pieces *pieces, uint32_t row)
 {
-    return (uint32_t *)(void *)pt_race_packed_at(at);
+    pt_race_rows[row].next_free = pieces->rows;
+    pieces->rows = row;
+    pieces->row_count++;
 }
 
-/* Those of whole cache lines begin with one. 0: there is no more room. */
-static uint32_t carve_packed(unsigned units)
+static uint32_t pop_row(struct pt_race_pieces *pieces)
 {
-    uint32_t at = common.packed_used ? common.packed_used : LINE; /* 0 is none */
-    if (units % LINE == 0)
-        at = (at + LINE - 1) / LINE * LINE;
-    if ((1u << PT_RACE_PACKED_BITS) - at < units)
-        return 0;
-    common.packed_used = at + units;
-    return at;
+    uint32_t row = pieces->rows;
+    if (row) {
+        pieces->rows = pt_race_rows[row].next_free;
+        pieces->row_count--;
+    }
+    return row;
 }
 
-static void refill_packed(struct pt_race_pieces *pieces, unsigned units)
+static void refill_rows(struct pt_race_pieces *pieces)
 {
     pt_spin_lock(&common.lock);
     for (unsigned i = 0; i < MOVED; i++) {
-        uint32_t at = common.pieces.packed[units];
-        if (at)
-            common.pieces.packed[units] = *next_packed(at);
-        else if ((at = carve_packed(units)) == 0)
+        uint32_t row = pop_row(&common.pieces);
+        if (!row && common.rows_used >> PT_RACE_ROW_BITS)
             break;
-        *next_packed(at) = pieces->packed[units];
-        pieces->packed[units] = at;
-        pieces->packed_count[units]++;
+        push_row(pieces, row ? row : common.rows_used++);
     }
     pt_spin_unlock(&common.lock);
 }
 
-uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units)
+uint32_t pt_race_row_new(struct pt_race_self *self)
 {
-    struct pt_race_pieces *pieces = &self->pieces;
-    if (!pieces->packed[units])
-        refill_packed(pieces, units);
-    uint32_t at = pieces->packed[units];
+    if (!self->pieces.rows)
+        refill_rows(&self->pieces);
+    return pop_row(&self->pieces);
+}
+
+static void give_rows(struct pt_race_pieces *pieces, uint32_t left)
+{
+    pt_spin_lock(&common.lock);
+    while (pieces->row_count > left)
+        push_row(&common.pieces, pop_row(pieces));
+    pt_spin_unlock(&common.lock);
+}
+
+void pt_race_row_free(struct pt_race_self *self, uint32_t row)
+{
+    push_row(&self->pieces, row);
+    if (self->pieces.row_count > KEPT)
+        give_rows(&self->pieces, KEPT / 2);
+}
+
+/* ---- lists of slots ---- */
+
+struct pt_race_many *pt_race_many_at(uint32_t at)
+{
+    return (struct pt_race_many *)(void *)(lists + (size_t)at * LIST);
+}
+
+static void push_many(struct pt_race_pieces *pieces, unsigned size, uint32_t at)
+{
+    pt_race_many_at(at)->next = pieces->many[size];
+    pieces->many[size] = at;
+    pieces->many_count[size]++;
+}
+
+static uint32_t pop_many(struct pt_race_pieces *pieces, unsigned size)
+{
+    uint32_t at = pieces->many[size];
     if (at) {
-        pieces->packed[units] = *next_packed(at);
-        pieces->packed_count[units]--;
+        pieces->many[size] = pt_race_many_at(at)->next;
+        pieces->many_count[size]--;
     }
     return at;
 }
 
-static void give_packed(struct pt_race_pieces *pieces, unsigned units, uint32_t left)
+/* Each begins at a multiple of its length. 0: there is no more room. */
+static uint32_t carve_many(unsigned size)
+{
+    uint32_t units = 1u << size, at = (common.many_used + units) & ~(units - 1); /* 0 is none */
+    if (at + units > 1u << PT_RACE_MANY_BITS)
+        return 0;
+    common.many_used = at + units - 1;
+    return at;
+}
+
+static void refill_many(struct pt_race_pieces *pieces, unsigned size)
 {
     pt_spin_lock(&common.lock);
-    while (pieces->packed_count[units] > left) {
-        uint32_t at = pieces->packed[units];
-        pieces->packed[units] = *next_packed(at);
-        pieces->packed_count[units]--;
-        *next_packed(at) = common.pieces.packed[units];
-        common.pieces.packed[units] = at;
+    for (unsigned i = 0; i < MOVED; i++) {
+        uint32_t at = pop_many(&common.pieces, size);
+        if (!at && (at = carve_many(size)) == 0)
+            break;
+        push_many(pieces, size, at);
     }
     pt_spin_unlock(&common.lock);
 }
 
-void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units)
+uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size)
 {
-    struct pt_race_pieces *pieces = &self->pieces;
-    *next_packed(at) = pieces->packed[units];
-    pieces->packed[units] = at;
-    if (++pieces->packed_count[units] > KEPT)
-        give_packed(pieces, units, KEPT / 2);
+    if (!self->pieces.many[size])
+        refill_many(&self->pieces, size);
+    uint32_t at = pop_many(&self->pieces, size);
+    if (at)
+        pt_race_many_at(at)->size = (uint16_t)size;
+    return at;
+}
+
+static void give_many(struct pt_race_pieces *pieces, unsigned size, uint32_t left)
+{
+    pt_spin_lock(&common.lock);
+    while (pieces->many_count[size] > left)
+        push_many(&common.pieces, size, pop_many(pieces, size));
+    pt_spin_unlock(&common.lock);
+}
+
+void pt_race_many_free(struct pt_race_self *self, uint32_t at)
+{
+    unsigned size = pt_race_many_at(at)->size;
+    push_many(&self->pieces, size, at);
+    if (self->pieces.many_count[size] > KEPT)
+        give_many(&self->pieces, size, KEPT / 2);
 }
 
 void pt_race_memory_flush(struct pt_race_pieces *pieces)
 {
-    for (unsigned units = 1; units < PT_RACE_PACKED_SIZES; units++)
-        give_packed(pieces, units, 0);
+    for (unsigned size = 0; size < PT_RACE_MANY_SIZES; size++)
+        give_many(pieces, size, 0);
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);
+    give_rows(pieces, 0);
 }

@@ -1,17 +1,18 @@
 /*
  * Races of the running program (contract section 10): happens-before as src/race has it, and for each granule of 8
- * bytes what is known of its accesses, as a 64-bit word:
+ * bytes who wrote it last and who has read it since, as a pair of 64-bit slots, which are changed together:
  *
  *     bits    what
- *      0-31   the cell: what is known of the granule; 0: nothing
- *     32-61   of a shape, how much later its last write was than the shape says; else a stamp that changes with the
- * cell 62      the cell is this granule's own 63      locked: one thread works on it
+ *      0-7    the bytes
+ *      8-47   when: the thread's clock, which is also the number of the access in its log (log.h)
+ *     48-61   which thread
+ *        62   (of w) the granule has a cell: then bits 0-30 are its number, and r is 0. Bit 31: it is a list of
+ *             slots (many.c); else all is known of the granule's accesses (race/cell.h)
+ *             (of r) several threads have read it: bits 0-61 are a row of slots (common.c)
+ *        63   (w alone) locked: one thread works on it
  *
- * A cell is either one granule's own, changed in place under the granule's lock, or a *shape*: what is the same for
- * many granules (an array that a loop has walked over), never changed, and counted by reference. What an access makes
- * of a shape is another shape, or the same one; each thread remembers such transitions, as long as it learns nothing
- * and publishes nothing (its *region*), so that nearly all accesses are one look-up and at most one compare-and-swap.
- * A granule's own cell is *packed* (packed.c) unless it is out of the ordinary: bit 31 of the cell says so.
+ * That is FastTrack's state (Flanagan, Freund, PLDI 2009): enough to tell whether an access races, whatever has become
+ * of the logs. With what earlier accesses it does is read from these.
  *
  * All functions are for the calling thread's own `struct pt_race_self`, inside the runtime (shadow/self.h).
  */
@@ -29,54 +30,44 @@
 #include "race/cell.h"
 #include "runtime/sys/runtime.h"
 
-#define PT_RACE_LOCKED    (UINT64_C(1) << 63)
-#define PT_RACE_OWN       (UINT64_C(1) << 62)
-#define PT_RACE_DELTA_MAX ((UINT64_C(1) << 30) - 1)
+#define PT_RACE_LOCKED (UINT64_C(1) << 63)
+#define PT_RACE_OWN    (UINT64_C(1) << 62)
+#define PT_RACE_CELL   (PT_RACE_LOCKED | PT_RACE_OWN)
 enum {
-    PT_RACE_DELTA_AT = 32,
+    PT_RACE_NUMBER_AT = 8,
+    PT_RACE_THREAD_AT = 48,
+    PT_RACE_THREAD_BITS = 14,
+    PT_RACE_LOG_BITS = 16, /* records that a log has, as a power of two ... */
+    PT_RACE_BLOCK = 256,   /* ... and of a part of it */
+    PT_RACE_FILTER_BITS = 9,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
-    PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
-    PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 5,
-    PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
-    PT_RACE_PACKED_SIZES = 30, /* the same of packed cells */
-    PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
-    PT_RACE_TAGS = 1 << 12,    /* of regions, that a thread takes at a time; smaller ones are none */
-    PT_RACE_ENOUGH_AT = 24,    /* in a packed cell: which accesses of a region say nothing new, wherever they stand:
-                                * the bytes of reads, 8 bits, of writes, 8 bits, and above 32 bits the region's tag; */
-    PT_RACE_MINE_AT = 16,      /* and between them a bit for each entry of that region, where all else comes before */
-    PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
+    PT_RACE_PIECES = 65,    /* sizes of pieces of memory, in units of 16 bytes */
+    PT_RACE_MANY_SIZES = 4, /* the same of lists of slots, as powers of two */
+    PT_RACE_LOCKS = 64,     /* that are known to be held by a thread */
+    PT_RACE_MET = 256,      /* accesses that one access races with in one granule */
 };
-
-#define PT_RACE_PACKED (UINT32_C(1) << 31) /* in the number of a granule's own cell (packed.h) */
+#define PT_RACE_NUMBER_MAX ((UINT64_C(1) << (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)) - 1)
+#define PT_RACE_MANY       (UINT32_C(1) << 31)
 
 typedef _Atomic uint64_t pt_race_word;
 
-extern char *pt_race_packed_cells;
+struct pt_race_pair {
+    _Alignas(16) pt_race_word w;
+    pt_race_word r;
+};
 
 struct pt_race_leaf {
-    _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a word other than 0 ... */
+    _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a slot other than 0 ... */
     _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
     struct pt_race_leaf *older;
-    _Alignas(64) pt_race_word words[1 << (PT_RACE_LEAF_BITS - 3)];
+    _Alignas(64) struct pt_race_pair pairs[1 << (PT_RACE_LEAF_BITS - 3)];
 };
 extern struct pt_race_leaf *_Atomic *pt_race_leaves;
-
-/* A transition that a thread has made in its present region: `from` by this access is `to`. */
-struct pt_race_entry {
-    uint64_t key;     /* site, bytes and kind */
-    uint64_t version; /* of the region */
-    uint64_t calls;   /* the innermost calls: shapes carry stacks */
-    uint64_t known;   /* up to which clock of its last write `from` may be of */
-    uint64_t base;    /* that write's clock where the word's delta is 0 */
-    uint64_t made;    /* of a write the same of `to`; of a read the only clock at which it may be made, 0: any */
-    uint32_t from, to;
-    uint32_t credit; /* references to `to` at hand; as many as are gone are owed of `from` */
-};
 
 /* A read of a granule's own cell that says nothing new in the thread's region, while the granule's word is this. */
 struct pt_race_again {
@@ -90,9 +81,27 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
-/* An access that the thread has made, in that region, of a granule with that cell. */
-struct pt_race_once {
-    uint64_t key, version;
+/* An access that the thread has made in its present region, and that its log has. */
+struct pt_race_filter {
+    uint64_t where;  /* the granule, in bit 0 whether it was a write, and from bit 48 on the bytes */
+    uint64_t site;   /* with the epoch of the region */
+    uint64_t number; /* of its record */
+};
+#define PT_RACE_EPOCH (UINT64_C(1) << 48)
+
+struct pt_race_record;
+
+/* What a thread has to do with its log. */
+struct pt_race_journal {
+    struct pt_race_record *ring; /* NULL: it has none, and makes all its accesses in cells */
+    uint8_t column;              /* what it has of rows (common.c) */
+    uint64_t region;             /* a slot of the thread at the first moment of its region ... */
+    uint64_t span;               /* ... and how much higher those of the same thread can be */
+    uint64_t epoch;              /* of the region, in the filter */
+    uint64_t end;                /* the number with which the block ends */
+    uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
+    uint64_t calls;              /* pt_race_calls of the latest record */
+    struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
 };
 
 struct pt_race_lock_held {
@@ -111,8 +120,9 @@ struct pt_race_stack {
 struct pt_race_pieces {
     void *free[PT_RACE_PIECES];
     uint32_t count[PT_RACE_PIECES];
-    uint32_t cells, cell_count; /* a list of free cells */
-    uint32_t packed[PT_RACE_PACKED_SIZES], packed_count[PT_RACE_PACKED_SIZES];
+    uint32_t cells, cell_count;                                        /* a list of free cells */
+    uint32_t rows, row_count;                                          /* the same of rows (common.c) */
+    uint32_t many[PT_RACE_MANY_SIZES], many_count[PT_RACE_MANY_SIZES]; /* the same of lists of slots */
 };
 
 /* Of a run that is sampled, what a thread has to do with the windows in which all is followed (window.h). */
@@ -128,7 +138,6 @@ struct pt_race_window {
 
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
-    uint32_t tag;                    /* the same as a number that no other thread has; below PT_RACE_TAGS: none */
     uint64_t region;                 /* the clock at which that began */
     uint64_t noted;                  /* the latest version for which there is something in `again` */
     struct pt_race_choices *choices; /* choose.h; NULL: none yet */
@@ -136,10 +145,6 @@ struct pt_race_self {
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
-    bool note_kept; /* `note` is of this access */
-    struct pt_cell_note note;
-    bool alike;     /* and the next of them has the same shape */
-    bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
     struct pt_race_memory memory;
     struct pt_race_pieces pieces;
@@ -150,16 +155,14 @@ struct pt_race_self {
     struct pt_cell_seen met[PT_RACE_MET];
     pt_race_word *locked[4]; /* by an atomic operation, for faults in its middle */
     uint32_t locked_count;
-    uintptr_t ahead; /* the granule after the last one with its own cell; how many were next to each other */
-    uint32_t steps;
     uintptr_t stack_low, stack_high; /* its stack, where lifetimes are looked at (life.h) */
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     struct pt_race_again again[1 << PT_RACE_AGAIN_BITS];
     uint8_t guesses[1 << PT_RACE_GUESS_BITS]; /* which entry of a cell an atomic access was */
-    struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
-    _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
+    void *opening; /* what open.c needs; NULL: nothing yet */
+    struct pt_race_journal log;
 };
 
 #define PT_RACE_CHECK (UINT64_C(1) << 63)
@@ -265,11 +268,6 @@ static inline bool pt_race_is_used(const struct pt_race_leaf *leaf, uintptr_t ad
     return atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1;
 }
 
-static inline struct pt_race_entry *pt_race_entry_of(struct pt_race_self *self, uint64_t key, uint32_t from)
-{
-    uint64_t mixed = (key ^ (uint64_t)from << 29) * UINT64_C(0x9e3779b97f4a7c15);
-    return &self->cache[mixed >> (64 - PT_RACE_CACHE_BITS)];
-}
 static inline struct pt_race_said *pt_race_said_of(struct pt_race_self *self, uint64_t word)
 {
     return &self->said[(uint32_t)word * UINT32_C(0x9e3779b9) >> (32 - PT_RACE_SAID_BITS)]; /* by the cell */
@@ -290,56 +288,79 @@ static inline bool pt_race_is_again(struct pt_race_self *self, uint64_t word, ui
     const struct pt_race_again *again = pt_race_again_of(self, word, key);
     return self->noted == self->version && again->key == key && again->word == word && again->version == self->version;
 }
-/* Whether any such access of these bytes says nothing new, of a granule with a packed cell; a write has another clock.
- * Whoever changes the cell has made that 0 before, so it is asked without a lock: what was so a moment ago is enough.
- */
-static inline bool pt_race_is_enough(const struct pt_race_self *self, uint64_t word, unsigned bytes, bool writes)
-{
-    const char *packed = pt_race_packed_cells + (size_t)((uint32_t)word & ~PT_RACE_PACKED) * 16;
-    uint64_t enough = atomic_load_explicit((const _Atomic uint64_t *)(const void *)(packed + PT_RACE_ENOUGH_AT),
-                                           memory_order_relaxed);
-    return enough >> 32 == self->tag && !(bytes & ~(unsigned)(enough >> (writes ? 8 : 0)) & 0xff);
-}
 static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, unsigned bytes)
 {
     const struct pt_race_said *said = pt_race_said_of(self, word);
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-/* A plain access by a transition to another shape. False: nothing has happened. */
-bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
-                  unsigned kind);
+static inline struct pt_race_pair *pt_race_pair_in(struct pt_race_leaf *leaf, uintptr_t address)
+{
+    return &leaf->pairs[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+}
+/* Whether it is the thread's own, and of its region. */
+static inline bool pt_race_is_mine(const struct pt_race_self *self, uint64_t slot)
+{
+    return slot - self->log.region < self->log.span;
+}
+static inline uint64_t pt_race_number_of(uint64_t slot)
+{
+    return slot >> PT_RACE_NUMBER_AT & PT_RACE_NUMBER_MAX;
+}
+static inline struct pt_race_filter *pt_race_filter_of(struct pt_race_self *self, uintptr_t granule,
+                                                       const struct pt_site *site)
+{
+    uint32_t mixed = (uint32_t)(granule >> 3) ^ (uint32_t)((uintptr_t)site >> 5) * 5u;
+    return &self->log.filter[mixed & ((1u << PT_RACE_FILTER_BITS) - 1)];
+}
+/* Whether the entry is of such an access, of whatever bytes. */
+static inline bool pt_race_is_filter(const struct pt_race_self *self, const struct pt_race_filter *filter,
+                                     uintptr_t granule, unsigned kind, const struct pt_site *site)
+{
+    return filter->site == ((uintptr_t)site | self->log.epoch) &&
+           (filter->where & (PT_RACE_EPOCH - 1)) == (granule | (kind >> 1 & 1));
+}
+static inline bool pt_race_is_filtered(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                                       const struct pt_site *site)
+{
+    const struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
+    return pt_race_is_filter(self, filter, granule, kind, site) && !(bytes & ~(unsigned)(filter->where >> 48));
+}
+/* A write that is made again: whoever reads it learns all that its thread has done until now. False: its record is
+ * gone, or is too long ago. */
+bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site);
 
-/* A plain access within one granule, if it is nothing new, or by a transition that the thread remembers. False: nothing
- * has happened. The clock ticks after the whole of a write. Most accesses end here, so it is to need few registers. */
+/* The same access as the filter's, of other bytes. False: it is to be made by other means. */
+bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
+                   unsigned kind, const struct pt_site *site);
+
+/* A plain access within one granule, if the thread has made it in its region before. False: nothing has happened.
+ * A slot of the thread's region says that nobody else has been there in a way that matters: who knows of it has it
+ * from a moment that ended the region, and who does not has raced, and made a cell. Most accesses end here, so it is
+ * to need few registers. */
 __attribute__((always_inline)) static inline bool
 pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     if (__builtin_expect(!leaf, 0))
         return false;
-    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), key = pt_race_key(site, bytes, kind);
-    if (seen & PT_RACE_OWN) {
-        if (kind & PT_CELL_WRITES)
+    struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
+    bool writes = kind & PT_CELL_WRITES;
+    uint64_t slot = atomic_load_explicit(writes ? &pair->w : &pair->r, memory_order_relaxed);
+    uintptr_t granule = address & ~(uintptr_t)7;
+    if (!pt_race_is_mine(self, slot)) {
+        if (writes || (slot && !(slot & PT_RACE_OWN)))
             return false;
-        return ((uint32_t)seen & PT_RACE_PACKED ? pt_race_is_enough(self, seen, bytes, false)
-                                                : bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) ||
-               pt_race_is_again(self, seen, key);
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: common.c, many.c */
+        return (slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY) &&
+               pt_race_is_filtered(self, granule, bytes, kind, site);
     }
-    struct pt_race_entry *entry = pt_race_entry_of(self, key, (uint32_t)seen);
-    uint64_t delta = seen >> PT_RACE_DELTA_AT;
-    if (entry->key != key || entry->from != (uint32_t)seen || entry->version != self->version ||
-        entry->base + delta > entry->known) /* or locked */
+    struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
+    if (!pt_race_is_filter(self, filter, granule, kind, site))
         return false;
-    if (__builtin_expect(entry->to != (uint32_t)seen, 0))
-        return pt_race_move(self, word, seen, entry, kind);
-    if (!(kind & PT_CELL_WRITES))
-        return true;
-    delta = self->hb.clock - entry->made;
-    return delta <= PT_RACE_DELTA_MAX &&
-           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | (uint32_t)seen,
-                                                   memory_order_acq_rel, memory_order_relaxed);
+    if (bytes & ~((unsigned)(filter->where >> 48) & (unsigned)slot))
+        return pt_race_widen(self, pair, filter, bytes, kind, site);
+    return !writes || pt_race_number_of(slot) == self->hb.clock - 1 || pt_race_rewrite(self, slot, bytes, site);
 }
 
 /* One within a granule, which has taken the fast path in vain. */
@@ -356,9 +377,7 @@ static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, u
         return;
     }
     unsigned bytes = ((1u << size) - 1) << low;
-    if (pt_race_fast(self, address, bytes, kind, site))
-        self->hb.clock += kind >> 1 & 1; /* of a write */
-    else
+    if (!pt_race_fast(self, address, bytes, kind, site))
         pt_race_access_one(self, address, bytes, kind, site);
 }
 

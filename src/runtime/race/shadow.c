@@ -1,8 +1,8 @@
 /*
- * Words for granules: leaves of 2 MiB of memory each, found through one array, both reserved without commit; so memory
- * costs 8 bytes for 8 bytes that were accessed while several threads were there.
+ * Slots for granules: leaves of 2 MiB of memory each, found through one array, both reserved without commit; so memory
+ * costs 16 bytes for 8 bytes that were accessed while several threads were there.
  *
- * Guarantee: a word stays where it is once it is there. Cost: a leaf is found by one load.
+ * Guarantee: a slot stays where it is once it is there. Cost: a leaf is found by one load.
  */
 #include "runtime/race/impl.h"
 #include "runtime/sys/sys.h"
@@ -51,24 +51,24 @@ static struct pt_race_leaf *leaf_of(uintptr_t address)
     return leaf ? leaf : make_leaf(address);
 }
 
-/* A page of words that is read before it is written costs two faults. Where RUN pages before it are in use, the next
+/* A page of slots that is read before it is written costs two faults. Where RUN pages before it are in use, the next
  * RUN will be soon: they are made in one call. */
 static void use_page(struct pt_race_leaf *leaf, unsigned page)
 {
     uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
     uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
     if (page % RUN == 0 && page & 63 && (used & before) == before)
-        pt_sys_populate((char *)leaf + ((size_t)(page + 1) << 12), (size_t)RUN << 12);
+        pt_sys_populate((char *)&leaf->pairs[page * 512u], (size_t)RUN << 13);
 }
 
-pt_race_word *pt_race_word_of(uintptr_t address)
+struct pt_race_pair *pt_race_pair_of(uintptr_t address)
 {
     struct pt_race_leaf *leaf = leaf_of(address);
     if (!leaf)
         return NULL;
     if (!pt_race_is_used(leaf, address))
         use_page(leaf, pt_race_page_of(address));
-    return &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    return pt_race_pair_in(leaf, address);
 }
 
 void pt_race_note_synced(uintptr_t address)

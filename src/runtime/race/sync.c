@@ -12,7 +12,7 @@
 
 #include "core/channel.h"
 #include "runtime/race/choose.h"
-#include "runtime/race/impl.h"
+#include "runtime/race/log.h"
 #include "runtime/sys/sys.h"
 
 enum { SHARD_BITS = 12 };
@@ -49,15 +49,21 @@ static void reset_shards(void)
         shards[i] = (struct shard){.lock = PT_SPIN(PT_RANK_FINE)};
 }
 
-uint32_t pt_race_tags_new(void)
+void pt_race_changed(struct pt_race_self *self)
 {
-    static _Atomic uint32_t last;
-    const uint32_t most = UINT32_MAX / PT_RACE_TAGS;
-    uint32_t block = atomic_load_explicit(&last, memory_order_relaxed);
-    while (block < most &&
-           !atomic_compare_exchange_weak_explicit(&last, &block, block + 1, memory_order_relaxed, memory_order_relaxed))
-        ;
-    return block < most ? (block + 1) * PT_RACE_TAGS : 0;
+    struct pt_race_journal *log = &self->log;
+    self->version++;
+    self->region = self->env.merge_from = self->hb.clock;
+    if (!log->ring)
+        return;
+    log->region = pt_race_slot_of(self, self->region, 0);
+    log->span = pt_race_slot_of(self, PT_RACE_NUMBER_MAX, PT_CELL_WHOLE) - log->region;
+    log->epoch += PT_RACE_EPOCH;
+    log->stop = 0;
+    if (__builtin_expect(!log->epoch, 0)) { /* all have been: none of them is remembered */
+        memset(log->filter, 0, sizeof log->filter);
+        log->epoch = PT_RACE_EPOCH;
+    }
 }
 
 bool pt_race_sync_start(void)
@@ -131,10 +137,10 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
     self->memory = pt_race_memory_of(&self->pieces);
     self->env = (struct pt_cell_env){&self->memory, on_race, is_past, self, 1, !pt_race_looks.threads};
     self->version = 1;
-    self->tag = pt_race_tags_new();
     self->lock_set = 0;
     pt_hb_begin(&self->hb, number);
-    self->region = self->hb.clock;
+    pt_race_log_begin(self);
+    pt_race_changed(self);
     uint32_t seen = atomic_load_explicit(&next_number, memory_order_relaxed);
     while (seen <= number && !atomic_compare_exchange_weak(&next_number, &seen, number + 1))
         ;
@@ -150,7 +156,8 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
 
 void pt_race_end(struct pt_race_self *self)
 {
-    pt_race_cache_flush(self);
+    pt_race_log_end(self);
+    pt_race_open_end(self);
     pt_hb_stamp_drop(&self->memory, &self->hb.fence);
 }
 
@@ -176,7 +183,7 @@ void pt_race_release(struct pt_race_self *self)
     pt_race_memory_flush(&self->pieces);
     struct pt_race_choices *choices = self->choices; /* the next thread goes on with these two */
     struct pt_race_window window = self->window;
-    memset(self, 0, offsetof(struct pt_race_self, cache)); /* pt_race_end has emptied that */
+    memset(self, 0, sizeof *self);
     self->choices = choices;
     self->window = window;
     pt_spin_lock(&threads.lock);
@@ -351,7 +358,7 @@ bool pt_race_start(void)
 {
     pt_race_choose_start();
     return pt_race_memory_start() && pt_race_shadow_start() && pt_race_sync_start() && pt_race_note_start() &&
-           pt_race_report_start() && pt_race_block_start();
+           pt_race_report_start() && pt_race_block_start() && pt_race_log_start();
 }
 
 void pt_race_restart(void)
@@ -363,5 +370,6 @@ void pt_race_restart(void)
     pt_race_note_restart();
     pt_race_report_restart();
     pt_race_block_restart();
+    pt_race_log_restart();
     atomic_store(&next_number, 0);
 }

@@ -44,8 +44,6 @@ __attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_sel
     self->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
     bool done = pt_race_fast(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
-    if (done)
-        self->race->hb.clock += kind >> 1 & 1; /* of a write */
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;
     return done;

@@ -1,0 +1,123 @@
+/*
+ * Where the accesses were made that slots are of whose records are gone. Before a thread writes over a part of its log
+ * it looks which of the records there some granule's slot is still of, and puts their places, calls and locks into a
+ * table that all threads share.
+ *
+ * Guarantee: what is found is of that very access. What is not found has been written over, by an access of the same
+ * kind to the same granule or to one 8 MiB away. Cost: a look at the slots of one granule for each record that goes,
+ * and up to 48 bytes for each granule.
+ */
+#include "runtime/race/log.h"
+
+#include "runtime/sys/sys.h"
+
+enum { BITS = 20, AHEAD = 12 };
+
+struct last {
+    _Atomic uint64_t key; /* the slot's thread and number, and 1 more; 0: nothing is there, or not yet */
+    _Atomic uint64_t about, note;
+};
+static struct last *table; /* of reads, then of writes, by the granule's address: so that neighbours are neighbours */
+
+bool pt_race_last_start(void)
+{
+    table = pt_sys_reserve_table(sizeof *table << (BITS + 1));
+    return table != NULL;
+}
+
+void pt_race_last_restart(void)
+{
+    pt_sys_empty(table, sizeof *table << (BITS + 1));
+}
+
+static uint64_t key_of(uint64_t slot)
+{
+    return ((slot & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT) + 1;
+}
+
+static struct last *entry_of(uintptr_t granule, bool writes)
+{
+    return &table[(writes ? 1u << BITS : 0) + (granule >> 3 & ((1u << BITS) - 1))];
+}
+
+bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note)
+{
+    uint64_t key = key_of(slot);
+    const struct last *last = entry_of(granule, slot & PT_RACE_WROTE);
+    /* acquire: partner of the release in keep; the second look finds out whether somebody has begun to write */
+    bool there = atomic_load_explicit(&last->key, memory_order_acquire) == key;
+    *ret_about = pt_race_get(&last->about);
+    *ret_note = pt_race_get(&last->note);
+    atomic_thread_fence(memory_order_acquire);
+    return there && pt_race_get(&last->key) == key;
+}
+
+static void keep(uintptr_t granule, uint64_t slot, bool writes, uint64_t about, uint64_t note)
+{
+    uint64_t key = key_of(slot);
+    struct last *last = entry_of(granule, writes);
+    pt_race_put(&last->key, 0);
+    atomic_thread_fence(memory_order_release);
+    pt_race_put(&last->about, about);
+    pt_race_put(&last->note, note);
+    atomic_store_explicit(&last->key, key, memory_order_release);
+}
+
+/* Whether a granule's list has the slot, whatever its bytes. One that is locked is taken to have it: this thread may
+ * have locked it itself, or wait for another one, and what is kept in vain does no harm. */
+static bool is_in_list(struct pt_race_pair *pair, uint64_t word, uint64_t wanted)
+{
+    bool found = false;
+    /* acquire: partner of the release that unlocked it last */
+    if (word & PT_RACE_LOCKED || !atomic_compare_exchange_strong_explicit(&pair->w, &word, word | PT_RACE_LOCKED,
+                                                                          memory_order_acquire, memory_order_relaxed))
+        return true;
+    const struct pt_race_many *many = pt_race_many_of(word);
+    for (unsigned i = 0; i < many->count && !found; i++)
+        found = (many->slots[i] & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT == wanted;
+    pt_race_unlock_word(&pair->w, word);
+    return found;
+}
+
+/* Whether a slot of the granule is of the access with that number. */
+static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    struct pt_race_pair *pair = leaf ? pt_race_pair_in(leaf, granule) : NULL;
+    if (!pair)
+        return false;
+    uint64_t w = pt_race_get(&pair->w), slot = writes ? w : pt_race_get(&pair->r);
+    if (w & PT_RACE_OWN)
+        return (uint32_t)w & PT_RACE_MANY && is_in_list(pair, w, wanted);
+    if (slot & PT_RACE_OWN)
+        return pt_race_common_has(pt_race_logs[wanted >> (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)].column, slot, wanted);
+    return (slot & ~PT_RACE_LOCKED) >> PT_RACE_NUMBER_AT == wanted;
+}
+
+/* The granules' slots are all over the memory. */
+static void fetch(struct pt_race_record *ring, uint64_t number)
+{
+    uintptr_t granule = (uintptr_t)(pt_race_get(&pt_race_record_at(ring, number)->more) >> PT_RACE_MORE_AT) << 3;
+    struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
+    if (leaf)
+        __builtin_prefetch(pt_race_pair_in(leaf, granule));
+}
+
+void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t from)
+{
+    uint64_t note = 0;
+    for (uint64_t number = from; number < from + PT_RACE_BLOCK; number++) {
+        const struct pt_race_record *record = pt_race_record_at(ring, number);
+        uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT;
+        fetch(ring, number + AHEAD);
+        if (type == PT_RACE_RECORD_NOTE)
+            note = pt_race_get(&record->same);
+        if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
+            continue;
+        uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
+        uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
+        for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
+            if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
+                keep(granule, slot, type == PT_RACE_RECORD_WRITE, about, note);
+    }
+}

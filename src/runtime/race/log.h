@@ -1,0 +1,259 @@
+/*
+ * What threads have accessed lately. Each has a ring of records, written by it alone; the number of a record is the
+ * thread's clock when it was made, so a slot (race.h) says where the access stands in the log. Each access says which
+ * slots it has replaced, so all that is known of a granule is found from its slots on backwards.
+ *
+ * Record (the words in this order):
+ *
+ *     about   61-63 what it is, enum pt_race_record_type; of an access
+ *             59-60 PT_RACE_OP_ACCESS, ...
+ *             39-58 its place
+ *             31-38 its bytes
+ *             23-30 how many granules after that one it is of, too, with all their bytes
+ *             16-22 how many of that kind, of the granule, in the region, came before it
+ *              0-15 a bit for each hash of a place of the thread's accesses of that kind, of the granule, in the region
+ *     same    the latest slot of its kind that it has replaced; 0: none
+ *     other   another, of the kind that bit 62 says (a write)
+ *     more    20-63 the granule, in units of 8 bytes
+ *                19 that is not known of all of it: it has bytes that were accessed one by one, or other places
+ *              0-18 of a write how much later it was made last
+ *     REGION: from here on the thread is in the region that began at clock `other`, knowing `same`
+ *     NOTE:   from here on accesses are made with stack and locks `same`
+ *     LINKS:  `same`, `other` and `more` are slots, all with their kind, where an access has replaced more than two;
+ * the slot of such a record has no bytes
+ *
+ * A ring consists of blocks. Each that has a record begins with a REGION and a NOTE, so these are found by looking
+ * back.
+ */
+#ifndef PT_RUNTIME_RACE_LOG_H
+#define PT_RUNTIME_RACE_LOG_H
+
+#include "runtime/race/granule.h"
+
+enum pt_race_record_type {
+    PT_RACE_EMPTY,
+    PT_RACE_RECORD_READ,
+    PT_RACE_RECORD_WRITE,
+    PT_RACE_RECORD_REGION,
+    PT_RACE_RECORD_NOTE,
+    PT_RACE_RECORD_LINKS
+};
+enum {
+    PT_RACE_TYPE_AT = 61,
+    PT_RACE_RECORD_OP_AT = 59,
+    PT_RACE_PLACE_AT = 39,
+    PT_RACE_BYTES_AT = 31,
+    PT_RACE_RUN_AT = 23,
+    PT_RACE_RUN = 255,
+    PT_RACE_HASHES = 16,
+    PT_RACE_COUNT_AT = 16,
+    PT_RACE_COUNT = 127,
+    PT_RACE_MORE_AT = 20,
+    PT_RACE_RING = 1 << PT_RACE_LOG_BITS,
+    PT_RACE_LOG_THREADS = 1 << PT_RACE_THREAD_BITS,
+};
+#define PT_RACE_WROTE   PT_RACE_OWN /* in a slot whose kind is not known by where it is: a write */
+#define PT_RACE_LATER   ((UINT64_C(1) << (PT_RACE_MORE_AT - 1)) - 1)
+#define PT_RACE_ANOTHER (UINT64_C(1) << (PT_RACE_MORE_AT - 1))
+
+struct pt_race_record {
+    _Atomic uint64_t about, same, other, more;
+};
+
+struct pt_race_log {
+    struct pt_race_record *ring; /* NULL: this thread has none, and never had */
+    _Atomic uint64_t first;      /* what has a lower number is gone */
+    uint64_t block;              /* where the latest block begins */
+    uint8_t column;              /* that its thread has, or had (common.c) */
+    struct pt_spin lock;         /* to read it, and to make parts of it go */
+    struct pt_vec *past;         /* what the thread knew when it began its latest block, or ended */
+    struct pt_race_log *next;    /* that ended after it */
+};
+extern struct pt_race_log *pt_race_logs; /* by the number of the thread */
+
+static inline uint32_t pt_race_thread_of(uint64_t slot)
+{
+    return (uint32_t)(slot >> PT_RACE_THREAD_AT) & (PT_RACE_LOG_THREADS - 1);
+}
+static inline uint64_t pt_race_slot_of(const struct pt_race_self *self, uint64_t number, unsigned bytes)
+{
+    return (uint64_t)self->hb.id << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT | bytes;
+}
+static inline struct pt_race_record *pt_race_record_at(struct pt_race_record *ring, uint64_t number)
+{
+    return &ring[number & (PT_RACE_RING - 1)];
+}
+static inline uint64_t pt_race_get(const _Atomic uint64_t *from)
+{
+    return atomic_load_explicit(from, memory_order_relaxed);
+}
+static inline void pt_race_put(_Atomic uint64_t *to, uint64_t value)
+{
+    atomic_store_explicit(to, value, memory_order_relaxed);
+}
+static inline uint32_t pt_race_place_in(uint64_t about)
+{
+    return (uint32_t)(about >> PT_RACE_PLACE_AT) & ((1u << PT_RACE_PLACE_BITS) - 1);
+}
+/* How many granules after its own the record of an access is of. */
+static inline unsigned pt_race_run_in(uint64_t about)
+{
+    return about >> PT_RACE_RUN_AT & PT_RACE_RUN;
+}
+static inline uint64_t pt_race_hash_of(uint32_t place)
+{
+    return UINT64_C(1) << (place * UINT32_C(0x9e3779b9) >> 28);
+}
+
+/* Whether all until that slot happens before what the thread does next. */
+static inline bool pt_race_knows(const struct pt_race_self *self, uint64_t slot)
+{
+    uint32_t thread = pt_race_thread_of(slot);
+    return thread == self->hb.id || pt_race_number_of(slot) <= pt_vec_at(self->hb.past, thread);
+}
+
+/* A thread has learned, by a read that raced, of a moment in the middle of another one's region. */
+extern _Atomic bool pt_race_learned;
+/* The same of a write whose last time is in the log. */
+bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot);
+/* The same of a slot of a write, which may have been made again: that matters only where somebody may know of a moment
+ * in between. */
+static inline bool pt_race_knows_write(const struct pt_race_self *self, uint64_t slot)
+{
+    if (__builtin_expect(atomic_load_explicit(&pt_race_learned, memory_order_relaxed), 0))
+        return pt_race_knows_last(self, slot);
+    return pt_race_knows(self, slot);
+}
+
+bool pt_race_log_start(void);
+void pt_race_log_restart(void);
+void pt_race_log_begin(struct pt_race_self *self);
+void pt_race_log_end(struct pt_race_self *self);
+/* Room for a record at the thread's clock, and what holds there said. */
+void pt_race_log_prepare(struct pt_race_self *self);
+
+/* An access as the logs have it. */
+struct pt_race_logged {
+    struct pt_hb_thread then; /* the thread when it was made; a reference to its past is the caller's */
+    uint64_t region, last;    /* when that began; when the access was made last */
+    struct pt_cell_access access;
+    uint64_t before[3]; /* slots with their kinds; of LINKS nothing else is said */
+    bool is_links;
+};
+/* What a slot of a granule, with its kind, is of; of one that is gone what the slot itself says, and last.c. */
+void pt_race_log_read(const struct pt_race_self *self, uintptr_t granule, uint64_t slot, struct pt_race_logged *out);
+
+/* ---- last.c ---- */
+
+bool pt_race_last_start(void);
+void pt_race_last_restart(void);
+/* Of the block of a thread's log that begins with this number, and is about to go. */
+void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t from);
+/* What the record of a slot that is gone has said: `about`, and what was noted. */
+bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note);
+
+/* ---- open.c ---- */
+
+/* A cell of a granule's own with all that is known of its accesses, in the place of these slots, or of the
+ * cell they name. The caller has locked it. */
+uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, uint64_t r);
+void pt_race_open_end(struct pt_race_self *self);
+
+/* ---- many.c ---- */
+
+enum { PT_RACE_MANY_MOST = 31 };
+struct pt_race_many {
+    uint32_t next; /* in a list of free ones */
+    uint16_t count, size;
+    uint64_t slots[]; /* with their kinds */
+};
+static inline unsigned pt_race_many_room(unsigned size)
+{
+    return (4u << size) - 1;
+}
+struct pt_race_many *pt_race_many_of(uint64_t word);
+/* A plain access of a granule that has a list; false: nothing has happened, and the granule is to be opened. */
+bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
+                       unsigned kind, const struct pt_site *site);
+/* Makes a list of a pair of slots, or of one and a row; or a cell, where that is too much for a list. */
+void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule);
+/* Slots that do not fit into a record become one that does. */
+uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count);
+void pt_race_many_end(struct pt_race_self *self, uint64_t word);
+
+/* ---- common.c ---- */
+
+/* What has become of an access; but for MADE nothing has happened. */
+enum pt_race_made {
+    PT_RACE_MADE,
+    PT_RACE_RACES,
+    PT_RACE_TWO,     /* slots do not do */
+    PT_RACE_CHANGED, /* somebody else was there meanwhile, or nobody has looked yet */
+    PT_RACE_AGAIN
+};
+enum {
+    PT_RACE_COLUMNS = 64,
+    PT_RACE_NO_COLUMN = UINT8_MAX,
+    PT_RACE_ENTRY = 3,
+    PT_RACE_COMMON_MOST = 1 + PT_RACE_ENTRY * PT_RACE_COLUMNS
+};
+void pt_race_common_restart(void);
+/* A column for a thread, or PT_RACE_NO_COLUMN; and it needs it no more. */
+unsigned pt_race_column_take(void);
+void pt_race_column_give(unsigned column);
+/* A read that does not race with w, of a granule that has a row, or gets one. */
+enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                      uintptr_t granule, unsigned bytes, const struct pt_site *site);
+enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                       uintptr_t granule, unsigned bytes, const struct pt_site *site);
+/* A write of a granule that has a row. */
+enum pt_race_made pt_race_common_write(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule,
+                                       unsigned bytes, unsigned kind, const struct pt_site *site);
+/* Of a granule that is locked: all slots of its row, at most PT_RACE_COMMON_MOST; and it has none any more, if it had.
+ */
+unsigned pt_race_common_slots(uint64_t r, uint64_t *out);
+void pt_race_common_end(struct pt_race_self *self, uint64_t r);
+/* Whether all its reads, in r or in the row that r says, come before what the thread does next. */
+bool pt_race_knows_reads(const struct pt_race_self *self, uint64_t r);
+/* Whether the row has the slot with that thread and number, of the thread with that column. */
+bool pt_race_common_has(unsigned column, uint64_t r, uint64_t wanted);
+
+/* ---- make.c ---- */
+
+/* Both at once, if they are as they were. */
+static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t r, uint64_t new_w, uint64_t new_r)
+{
+    bool done;
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(done), "+m"(*pair), "+a"(w), "+d"(r)
+                     : "b"(new_w), "c"(new_r)
+                     : "memory");
+    return done;
+}
+
+/* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
+ * bytes from now on, too. The number of its record, 0: no. */
+uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place);
+/* Puts an access into the log, with what it replaces; its number. */
+uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                            uint64_t same, uint64_t other);
+/* The thread remembers an access, and the number of its record. One of other bytes that is there already, and has the
+ * same record, becomes one with it. */
+static inline void pt_race_filter_add(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                                      const struct pt_site *site, uint64_t number)
+{
+    struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
+    if (pt_race_is_filter(self, filter, granule, kind, site) && filter->number == number)
+        bytes |= (unsigned)(filter->where >> 48);
+    *filter = (struct pt_race_filter){granule | (kind >> 1 & 1) | (uint64_t)bytes << 48,
+                                      (uintptr_t)site | self->log.epoch, number};
+}
+/* The same of a new one. */
+static inline void pt_race_filter_put(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                                      const struct pt_site *site, uint64_t number)
+{
+    *pt_race_filter_of(self, granule, site) = (struct pt_race_filter){granule | (kind >> 1 & 1) | (uint64_t)bytes << 48,
+                                                                      (uintptr_t)site | self->log.epoch, number};
+}
+
+#endif

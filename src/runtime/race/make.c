@@ -1,0 +1,272 @@
+/*
+ * Plain accesses of granules that have no cell: who wrote last, and who has read since, one thread each.
+ *
+ * Guarantee (FastTrack's, by bytes): a slot is replaced only by an access that comes after it, has all its bytes, and
+ * writes if it does. Whoever races with what was replaced races with that access, too, so that there is a race is
+ * always seen; which places it has beside, open.c reads from the logs. An access that would race, or for which two
+ * slots do not do, is not made here.
+ * What a thread repeats in one region is logged once: a read keeps its number, and of a write it is noted how long it
+ * went on. A pair of places can be missed for that only if the second thread knows, by a read that raced, a moment in
+ * the middle of the first one's region: then these two have a race that is reported.
+ *
+ * Cost: some 60 instructions, one compare-and-swap of 16 bytes, and a record of 32 bytes, one after the other.
+ */
+#include "runtime/race/log.h"
+
+#define COLD __attribute__((noinline))
+
+/* Accesses of one granule, of one kind, in one region that are logged by their places. Of another one nothing new is
+ * said if the slot has its bytes: whoever races with it races with those. */
+enum { STEPS = 12 };
+
+bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
+{
+    uint64_t number = pt_race_number_of(slot), later = self->hb.clock - 1 - number;
+    if (later > PT_RACE_LATER || later > PT_RACE_RING - 2 * PT_RACE_BLOCK)
+        return false;
+    struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+    uint64_t about = pt_race_get(&record->about), more = pt_race_get(&record->more);
+    uint64_t made = (more & ~PT_RACE_LATER) | later;
+    if (pt_race_run_in(about)) /* the others were not written again */
+        return false;
+    if ((uint8_t)(about >> PT_RACE_BYTES_AT) != bytes || pt_race_place_in(about) != pt_race_place_of(site))
+        made |= PT_RACE_ANOTHER;
+    if (made != more) /* release: whoever reads what is then written finds this */
+        atomic_store_explicit(&record->more, made, memory_order_release);
+    return true;
+}
+
+/* Whether a record of the thread's own is still there, and will be for a while. */
+static inline bool is_there(const struct pt_race_self *self, uint64_t number)
+{
+    return self->hb.clock - number <= PT_RACE_RING - 2 * PT_RACE_BLOCK;
+}
+
+/* That record is of this access, too, of whatever bytes. */
+static inline void widen(struct pt_race_record *record, uint64_t about, unsigned bytes)
+{
+    uint64_t wider = about | (uint64_t)bytes << PT_RACE_BYTES_AT;
+    if (wider != about)
+        pt_race_put(&record->more, pt_race_get(&record->more) | PT_RACE_ANOTHER);
+    pt_race_put(&record->about, wider);
+}
+
+bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
+                   unsigned kind, const struct pt_site *site)
+{
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+    uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire), slot = kind & PT_CELL_WRITES ? w : r;
+    if (w & PT_RACE_CELL || !pt_race_is_mine(self, slot) || !is_there(self, filter->number) ||
+        (w & bytes && !pt_race_knows_write(self, w)) ||
+        (kind & PT_CELL_WRITES &&
+         (r & PT_RACE_OWN || (r & bytes && !pt_race_knows(self, r)) || !pt_race_rewrite(self, slot, bytes, site))))
+        return false;
+    struct pt_race_record *record = pt_race_record_at(self->log.ring, filter->number);
+    widen(record, pt_race_get(&record->about), bytes);
+    if (bytes & ~(unsigned)slot &&
+        !pt_race_swap(pair, w, r, kind & PT_CELL_WRITES ? w | bytes : w, kind & PT_CELL_WRITES ? r : r | bytes))
+        return false;
+    filter->where |= (uint64_t)bytes << 48;
+    return true;
+}
+
+uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place)
+{
+    unsigned steps = 0;
+    uint64_t number = 0;
+    for (; pt_race_is_mine(self, slot) && steps < STEPS; steps++) {
+        number = pt_race_number_of(slot);
+        if (!is_there(self, number))
+            return 0;
+        struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+        uint64_t about = pt_race_get(&record->about);
+        if (!steps && !(bytes & ~(unsigned)slot) && (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= STEPS)
+            return number;
+        if (!steps && !(about & pt_race_hash_of(place)))
+            return 0;
+        if (pt_race_place_in(about) == place && !(about >> PT_RACE_RECORD_OP_AT & 3)) {
+            widen(record, about, bytes);
+            return number;
+        }
+        slot = pt_race_get(&record->same);
+    }
+    return steps == STEPS ? number : 0;
+}
+
+/* What a record takes over from the one before it, of the same kind and region: the hashes of places, and how many
+ * there are. */
+static inline uint64_t count_on(uint64_t about)
+{
+    uint64_t count = about >> PT_RACE_COUNT_AT & PT_RACE_COUNT;
+    return (about & ((UINT64_C(1) << PT_RACE_HASHES) - 1)) | (count + (count < PT_RACE_COUNT)) << PT_RACE_COUNT_AT;
+}
+
+/* Puts an access into the log; its number. */
+static inline uint64_t put(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                           uint64_t same, uint64_t other)
+{
+    if (__builtin_expect(self->hb.clock >= self->log.stop || pt_race_calls() != self->log.calls, 0))
+        pt_race_log_prepare(self);
+    uint64_t number = self->hb.clock++, about = pt_race_hash_of(place);
+    if (pt_race_is_mine(self, same))
+        about |= count_on(pt_race_get(&pt_race_record_at(self->log.ring, pt_race_number_of(same))->about));
+    struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
+    about |= (uint64_t)(kind & PT_CELL_WRITES ? PT_RACE_RECORD_WRITE : PT_RACE_RECORD_READ) << PT_RACE_TYPE_AT |
+             (uint64_t)(kind >> PT_RACE_OP_AT) << PT_RACE_RECORD_OP_AT | (uint64_t)place << PT_RACE_PLACE_AT |
+             (uint64_t)bytes << PT_RACE_BYTES_AT;
+    pt_race_put(&record->about, about);
+    pt_race_put(&record->same, same);
+    pt_race_put(&record->other, other);
+    pt_race_put(&record->more, (uint64_t)(granule >> 3) << PT_RACE_MORE_AT);
+    return number;
+}
+
+uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                            uint64_t same, uint64_t other)
+{
+    return put(self, granule, bytes, kind, place, same, other);
+}
+
+static inline bool has_more(uint64_t slot, unsigned bytes)
+{
+    return (uint8_t)slot & ~bytes;
+}
+
+/* An access of which the thread's slot of its region has not all bytes, or not the place. PT_RACE_AGAIN: it is
+ * to be logged. */
+static COLD enum pt_race_made extend(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                     uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    bool writes = kind & PT_CELL_WRITES;
+    uint64_t slot = writes ? w : r, number;
+    if (kind >> PT_RACE_OP_AT || (writes && self->several) ||
+        (number = pt_race_is_logged(self, slot, bytes, pt_race_place_of(site))) == 0 ||
+        (writes && !pt_race_rewrite(self, slot, bytes, site)))
+        return PT_RACE_AGAIN;
+    if (bytes & ~(unsigned)slot && !pt_race_swap(pair, w, r, writes ? w | bytes : w, writes ? r : r | bytes))
+        return PT_RACE_CHANGED;
+    pt_race_filter_add(self, granule, bytes, kind, site, number);
+    return PT_RACE_MADE;
+}
+
+static inline enum pt_race_made make_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                          uintptr_t granule, unsigned bytes, const struct pt_site *site)
+{
+    unsigned all = bytes;
+    if (w & bytes && !pt_race_knows_write(self, w))
+        return PT_RACE_RACES;
+    if (pt_race_is_mine(self, r)) {
+        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
+        if (made != PT_RACE_AGAIN)
+            return made;
+        all |= (uint8_t)r;
+    } else if (r & PT_RACE_OWN) {
+        return pt_race_common_read(self, pair, w, r, granule, bytes, site);
+    } else if (r && (has_more(r, bytes) || !pt_race_knows(self, r))) {
+        return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
+    }
+    uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
+    if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
+        return PT_RACE_CHANGED;
+    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
+    return PT_RACE_MADE;
+}
+
+static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                           uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    unsigned all = bytes;
+    bool stays = r && (pt_race_is_mine(self, r) || has_more(r, bytes));
+    if (r & PT_RACE_OWN)
+        return pt_race_common_write(self, pair, granule, bytes, kind, site);
+    if ((w & bytes && !pt_race_knows_write(self, w)) || (r & bytes && !pt_race_knows(self, r)))
+        return PT_RACE_RACES;
+    if (pt_race_is_mine(self, w)) {
+        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, kind, site);
+        if (made != PT_RACE_AGAIN)
+            return made;
+        all |= (uint8_t)w;
+    } else if (w && (has_more(w, bytes) || !pt_race_knows(self, w))) {
+        return PT_RACE_TWO;
+    }
+    uint64_t number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
+    if (!pt_race_swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
+        return PT_RACE_CHANGED;
+    if (!(kind >> PT_RACE_OP_AT))
+        pt_race_filter_put(self, granule, bytes, kind, site, number);
+    return PT_RACE_MADE;
+}
+
+static COLD bool make_more(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
+                           unsigned kind, const struct pt_site *site, enum pt_race_made made)
+{
+    while (made == PT_RACE_CHANGED || made == PT_RACE_TWO) {
+        if (made == PT_RACE_TWO)
+            pt_race_many_begin(self, pair, granule);
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+        uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+        if (w & PT_RACE_OWN)
+            return (uint32_t)w & PT_RACE_MANY && pt_race_many_make(self, pair, granule, bytes, kind, site);
+        if (w & PT_RACE_LOCKED) { /* it is about to become something else */
+            pt_race_unlock_word(&pair->w, pt_race_lock_word(&pair->w));
+            made = PT_RACE_CHANGED;
+            continue;
+        }
+        made = kind & PT_CELL_WRITES ? make_write(self, pair, w, r, granule, bytes, kind, site)
+                                     : make_read(self, pair, w, r, granule, bytes, site);
+    }
+    return made == PT_RACE_MADE;
+}
+
+bool pt_race_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
+                  unsigned kind, const struct pt_site *site)
+{
+    return self->log.ring && make_more(self, pair, granule, bytes, kind, site, PT_RACE_CHANGED);
+}
+
+static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                              const struct pt_site *site, enum pt_race_made made)
+{
+    struct pt_race_step access = pt_race_step_of(kind, site);
+    struct pt_race_pair *pair = pt_race_is_address(granule, granule + 1) ? pt_race_pair_of(granule) : NULL;
+    if (!pair || pt_race_is_said_again(self, pair, bytes, kind, site) ||
+        (self->log.ring && make_more(self, pair, granule, bytes, kind, site, made)))
+        return;
+    access.cell.bytes = (uint8_t)bytes;
+    pt_race_touch(self, granule, &access);
+    if (kind & PT_CELL_WRITES)
+        pt_hb_tick(&self->hb);
+}
+
+/* The commonest ones first: nothing is there, or what is there comes before. */
+__attribute__((always_inline)) static inline void access_one(struct pt_race_self *self, uintptr_t address,
+                                                             unsigned bytes, bool writes, const struct pt_site *site)
+{
+    uintptr_t granule = address & ~(uintptr_t)7;
+    struct pt_race_leaf *leaf = address >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(address);
+    enum pt_race_made made = PT_RACE_CHANGED;
+    if (__builtin_expect(leaf && self->log.ring, 1)) {
+        struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+        uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+        if (__builtin_expect(!(w & PT_RACE_CELL) && (w || r || pt_race_is_used(leaf, address)), 1))
+            made = writes ? make_write(self, pair, w, r, granule, bytes, PT_CELL_WRITES, site)
+                          : make_read(self, pair, w, r, granule, bytes, site);
+    }
+    if (__builtin_expect(made != PT_RACE_MADE, 0))
+        make_somehow(self, granule, bytes, writes ? PT_CELL_WRITES : PT_CELL_READS, site, made);
+}
+
+static COLD void read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
+{
+    access_one(self, address, bytes, false, site);
+}
+
+void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                        const struct pt_site *site)
+{
+    if (kind == PT_RACE_READ)
+        read_one(self, address, bytes, site);
+    else
+        access_one(self, address, bytes, true, site);
+}

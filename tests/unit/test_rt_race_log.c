@@ -1,0 +1,175 @@
+/*
+ * What is told of a race whose first access was long ago, so that its record is gone (runtime/race/log.c): that there
+ * is one, always, and where the latest accesses of the granule were made; and that nothing is told where there is none.
+ */
+#include <stdio.h>
+
+#include "race_util.h"
+#include "runtime/race/race.h"
+
+enum { MANY = 300000, FEW = 100, SITES = 8, FOUND = 16 };
+
+static struct pt_site sites[SITES];
+static struct pt_race_self *t[4];
+static uint64_t memory[MANY], lock;
+static unsigned found_count;
+static struct {
+    uint64_t thread;
+    const struct pt_site *site;
+} told[FOUND];
+
+static bool is_new(uint64_t key)
+{
+    return key != 0;
+}
+static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
+{
+    (void)granule, (void)bytes, (void)one, (void)other;
+    return PT_RACE_CHECK;
+}
+static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
+{
+    (void)address, (void)element, (void)one, (void)other;
+    return 0;
+}
+static void on_found(const struct pt_found *found, uint64_t asked_for)
+{
+    (void)asked_for;
+    assert_true(found_count < FOUND);
+    told[found_count].thread = found->sides[0].thread - 1;
+    told[found_count++].site = found->sides[0].stack.sites[0];
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
+    found_count = 0;
+    return 0;
+}
+static int end(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        pt_race_end(t[i]);
+    for (unsigned i = 0; i < 4; i++)
+        pt_race_release(t[i]);
+    pt_race_restart();
+    return 0;
+}
+
+static void access(unsigned thread, unsigned at, unsigned kind, unsigned site)
+{
+    pt_race_plain(t[thread], (uintptr_t)&memory[at], 8, kind, &sites[site]);
+}
+/* More than its log has room for, each of another granule. */
+static void go_on(unsigned thread)
+{
+    for (unsigned i = FEW; i < MANY; i++)
+        access(thread, i, PT_CELL_WRITES, 7);
+}
+static void acquire(unsigned thread)
+{
+    pt_race_sync(t[thread], (uintptr_t)&lock, PT_KIND_ACQ, NULL);
+}
+static void release(unsigned thread)
+{
+    pt_race_sync(t[thread], (uintptr_t)&lock, PT_KIND_REL, NULL);
+}
+static bool is_told(uint64_t thread, unsigned site)
+{
+    for (unsigned i = 0; i < found_count; i++)
+        if (told[i].thread == thread && told[i].site == &sites[site])
+            return true;
+    return false;
+}
+
+static void test_last_write_and_read(void **state)
+{
+    (void)state;
+    access(1, 0, PT_CELL_WRITES, 1);
+    access(1, 1, PT_CELL_READS, 2);
+    go_on(1);
+    access(2, 0, PT_CELL_READS, 3);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(1, 1));
+    access(3, 1, PT_CELL_WRITES, 4);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 2));
+}
+
+/* Readers of which none knows another are all in a list. */
+static void test_readers(void **state)
+{
+    (void)state;
+    access(1, 0, PT_CELL_READS, 1);
+    access(2, 0, PT_CELL_READS, 2);
+    go_on(1);
+    access(3, 0, PT_CELL_WRITES, 3);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 1) && is_told(2, 2));
+}
+
+/* The record of a write goes on while its granule's slot is replaced: what it has replaced is gone, and it is told. */
+static void test_latest_is_told(void **state)
+{
+    (void)state;
+    access(1, 0, PT_CELL_WRITES, 1);
+    go_on(1);
+    access(1, 0, PT_CELL_WRITES, 2);
+    access(2, 0, PT_CELL_WRITES, 3);
+    assert_true(is_told(1, 2));
+    for (unsigned i = 0; i < found_count; i++)
+        assert_true(told[i].thread == 1);
+}
+
+/* All is ordered by a lock, for longer than any log: nothing is told, and whoever leaves the order is. */
+static void test_long_order(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        unsigned who = 1 + i % 3;
+        acquire(who);
+        access(who, i % FEW, i % 5 ? PT_CELL_READS : PT_CELL_WRITES, i % 6);
+        release(who);
+    }
+    assert_int_equal(found_count, 0);
+    access(0, 0, PT_CELL_WRITES, 6);
+    assert_true(found_count > 0);
+}
+
+/* What a thread has done that has ended, and whose log another one has by now. */
+static void test_after_its_end(void **state)
+{
+    (void)state;
+    access(1, 0, PT_CELL_WRITES, 1);
+    pt_race_end(t[1]);
+    go_on(3);
+    access(2, 0, PT_CELL_READS, 2);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(1, 1));
+    t[1] = pt_race_begin(4, t[0], &sites[0]);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SITES; i++)
+        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
+    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
+    pt_race_looks.races = pt_race_looks.threads = true;
+    return pt_race_start() ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_last_write_and_read, begin, end),
+        cmocka_unit_test_setup_teardown(test_readers, begin, end),
+        cmocka_unit_test_setup_teardown(test_latest_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(test_long_order, begin, end),
+        cmocka_unit_test_setup_teardown(test_after_its_end, begin, end),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
