@@ -1,5 +1,6 @@
-/* Thread-local memory of a library that was opened is freed by whoever gets the stack of the thread next, for libc, and
- * not for the program. life: none libraries: -ldl
+/* What is thread-local in a library that was opened is freed for libc, by whoever gets the stack of its thread next.
+ * life: none
+ * libraries: -ldl
  */
 #include "races.h"
 #include <dlfcn.h>
