@@ -208,8 +208,11 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
                                                                .site = call->site,
                                                                .deadline = deadline});
     error = PT_REAL(pthread_mutex_lock)(mutex);
-    if (pt_explore_is_cancelled())
-        PT_REAL(pthread_testcancel)(); /* with the mutex, as libc does it */
+    if (pt_explore_is_cancelled()) { /* with the mutex, as libc does it: the cleanup handlers have it */
+        pt_wrap_sync_as(mutex, PT_KIND_ACQ, call->mutex, true);
+        PT_REAL(pthread_testcancel)();
+        pt_wrap_sync(mutex, PT_KIND_REL, call->mutex); /* it was not to be cancelled after all */
+    }
     bool woken = !(answer & (PT_EXPLORE_TIMED_OUT | PT_EXPLORE_SPURIOUS));
     if (woken)
         pt_wrap_sync(condition, PT_KIND_WAIT, call->site);
