@@ -11,12 +11,16 @@
  * where nobody observes two loads and branches beside the call.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stddef.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #include "runtime/explore/explore.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wrap/cancel.h"
@@ -383,4 +387,32 @@ PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
     explore(PT_EXPLORE_UNLOCK, lock, site);
     pt_wrap_sync(lock, kind, site);
     return PT_REAL(pthread_rwlock_unlock)(lock);
+}
+
+/* ---- robust mutexes: those that a thread has when it ends are on a list of the kernel's, and given up by it ---- */
+
+static _Atomic bool any_robust; /* by this process */
+
+PT_WRAP(int, pthread_mutexattr_setrobust, (pthread_mutexattr_t * attributes, int robustness))
+{
+    int result = PT_REAL(pthread_mutexattr_setrobust)(attributes, robustness);
+    if (result == 0 && robustness == PTHREAD_MUTEX_ROBUST)
+        atomic_store_explicit(&any_robust, true, memory_order_relaxed);
+    return result;
+}
+
+/* An entry is the address of the next one, in the mutex; its lowest bit says that priority is inherited. */
+void pt_wrap_leaves(void)
+{
+    enum { MOST = 4096 };
+    const struct robust_list_head *head = NULL;
+    size_t size;
+    if (!atomic_load_explicit(&any_robust, memory_order_relaxed) || pt_wrap_is_idle() || pt_sys_is_quiet() ||
+        pt_sys_call(SYS_get_robust_list, 0, (long)&head, (long)&size, 0) != 0 || !head)
+        return;
+    uintptr_t entry = (uintptr_t)head->list.next & ~(uintptr_t)1, next;
+    for (unsigned i = 0; i < MOST && entry && entry != (uintptr_t)&head->list; i++, entry = next) {
+        next = (uintptr_t)((const struct robust_list *)entry)->next & ~(uintptr_t)1;
+        pt_wrap_sync((const void *)(entry - offsetof(pthread_mutex_t, __data.__list.__next)), PT_KIND_REL, NULL);
+    }
 }
