@@ -171,7 +171,8 @@ struct pt_explore_input {
     uint32_t prefix_count, weight_count;
     uint64_t step_limit; /* more steps end the run (LIMIT); 0: none */
     uint32_t spurious;   /* how many wake-ups without a cause there may be */
-    uint32_t spin_limit; /* steps that threads may spin while nobody else can go on, before they are stuck; 0: 10,000 */
+    uint32_t spin_limit; /* steps that threads may spin while nobody else can go on, before they are stuck if they
+                            repeat themselves; 0: 10,000 */
     uint64_t stop_at, fails_at; /* of PATIENT: steps, from 1 on; 0: none */
     uint32_t processor;
     uint32_t unused;
@@ -316,7 +317,7 @@ struct pt_explore_thread {
 enum pt_explore_end {
     PT_EXPLORE_RUNNING,
     PT_EXPLORE_STUCK,     /* no thread can go on, and nothing from outside could help: told at once */
-    PT_EXPLORE_LIVELOCK,  /* those that can go on only spin, for spin_limit steps */
+    PT_EXPLORE_LIVELOCK,  /* those that can go on only repeat themselves, for spin_limit steps */
     PT_EXPLORE_LIMIT,     /* step_limit */
     PT_EXPLORE_DIVERGED,  /* the prefix could not be followed (STRICT) */
     PT_EXPLORE_REDUNDANT, /* all that can go on are in the sleep set, or spin: an equivalent run has been

@@ -1,7 +1,7 @@
 /*
- * Definitions of what a module calls of libstdc++'s lists and trees (containers_body.c), so that their accesses are
- * rewritten as the module's own are. They stand in the plug-in as bitcode of the same LLVM; what the module declares
- * and uses is linked into it, hidden and once per program, so that libstdc++ itself keeps its own.
+ * Definitions of what a module calls of libstdc++'s lists, trees and exceptions (containers_body.c), so that their
+ * accesses are rewritten as the module's own are. They stand in the plug-in as bitcode of the same LLVM; what the
+ * module declares and uses is linked into it, hidden and once per program, so that libstdc++ itself keeps its own.
  *
  * Guarantee: a module that calls none of them stays as it is. Cost: a look for each name; otherwise the parsing of some
  * 15 kB.
@@ -85,13 +85,40 @@ static void name_as_linked(LLVMModuleRef bodies)
     }
 }
 
-/* Any of the names stands for all: they are in one of two files of libstdc++. */
+/* Functions of the library that ours call, so these have names of their own, under which the module calls them. */
+static const struct {
+    const char *library, *ours;
+} replaced[] = {
+    {"__cxa_end_catch", "__pt_end_catch"},
+    {"_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv", "__pt_release_exception"},
+};
+enum { REPLACED = sizeof replaced / sizeof *replaced };
+
+static bool is_replaced(const char *name)
+{
+    for (size_t i = 0; i < REPLACED; i++)
+        if (strcmp(name, replaced[i].library) == 0)
+            return true;
+    return false;
+}
+
+static void replace(LLVMModuleRef module)
+{
+    for (size_t i = 0; i < REPLACED; i++) {
+        LLVMValueRef old = LLVMGetNamedFunction(module, replaced[i].library);
+        if (old && LLVMIsDeclaration(old) && LLVMGetFirstUse(old))
+            LLVMReplaceAllUsesWith(old, LLVMAddFunction(module, replaced[i].ours, LLVMGlobalGetValueType(old)));
+    }
+}
+
+/* Any of the names of lists and trees stands for all: they are in one of two files of libstdc++. */
 static bool may_want(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        if (LLVMIsDeclaration(f) && (strstr(name, "_Rb_tree_") || strstr(name, "15_List_node_base")))
+        if (LLVMIsDeclaration(f) &&
+            (strstr(name, "_Rb_tree_") || strstr(name, "15_List_node_base") || is_replaced(name)))
             return true;
     }
     return false;
@@ -109,7 +136,10 @@ enum pt_status pt_link_containers(LLVMContextRef context, LLVMModuleRef module, 
     if (failed)
         return pt_err_set(err, PT_EINPUT, "the bodies of the C++ library's containers are damaged");
     name_as_linked(bodies);
-    if (!fits(module, bodies) || !wants_any(module, bodies)) {
+    bool fit = fits(module, bodies);
+    if (fit)
+        replace(module);
+    if (!fit || !wants_any(module, bodies)) {
         LLVMDisposeModule(bodies);
         return PT_OK;
     }

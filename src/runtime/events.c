@@ -441,6 +441,7 @@ void pt_events_register(void)
         .joined = on_joined,
         .freed = on_freed,
         .allocated = on_allocated,
+        .leaves = pt_wrap_leaves,
         .ending = on_ending,
         .ended = on_ended,
         .last = pt_wrap_last_ends,

@@ -374,6 +374,24 @@ def debugged(bench, schedule, program, commands, *options):
 
 
 @test
+def test_polls(bench):
+    """A loop that counts its turns ends by itself, and is no livelock; one that does the same again and again is."""
+    for way, level in itertools.product((1, 2, 3, 4), ("-O0", "-O2")):
+        answer = bench.explore(bench.program("polls", f"-DWAY={way}", level), "-n", 4, "--strategy", "random", status=0)
+        expect(not failures(answer), f"way {way} {level}: {answer}")
+    for level in ("-O0", "-O2"):
+        answer = bench.explore(bench.program("polls", "-DWAY=5", level), "--run-timeout", "2s", "-n", 4, "--strategy", "random", status=1)
+        found, = failures(answer)
+        expect(found["failure"] == "livelock" and found["reproduced"], f"{level}: {found}")
+
+
+@test
+def test_cancelled_wait(bench):
+    answer = bench.explore(bench.program("cancelled_wait"), "-n", 60, "--strategy", "random", status=0)
+    expect(not failures(answer), answer)
+
+
+@test
 def test_gdb_stands(bench):
     """Where nobody can go on gdb stops once more: all threads are there, with the program's own frames, and a sentence says who waits for what."""
     if not shutil.which("gdb"):

@@ -625,6 +625,9 @@ def whole():
             ("property p: eventually level > 7; property q: eventually level > 8; property r: level < 3;", "./level", [], NOT_WHOLE,
              "properties 'p', 'q' can never be violated"),
             ("property p: eventually level > 7; property r: level < 2;", "./level", [], FOUND, "property 'p' can never be violated"),
+            ("property p within 10ms: always eventually level == 2; property q within 9 events: always eventually level == 2;", "./level", [],
+             NOT_WHOLE, "property 'p' could not be judged by time, which 'portent watch' has"),
+            ("property p within 10ms: always level < 2;", "./level", [], FOUND, None),
             ("property p: level < 3;", "./level", ["--memory-limit", "1"], NOT_WHOLE,
              "property 'p' remained unknown, because the analysis was cut short")):
         properties = [] if text is None else ["-s", write("p.prop", text) or "p.prop"]

@@ -31,6 +31,16 @@ static bool is_not_monitorable(const struct pt_whole_facts *facts, const struct 
     return !finding->monitorable;
 }
 
+/* Events of a run have no times: what it was judged by is the automaton alone, and nothing says that it was never late.
+ */
+static bool is_untimed(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                       const struct pt_analysis_input *input)
+{
+    (void)facts, (void)input;
+    return strcmp(finding->kind, "within") == 0 && finding->verdict == PT_VERDICT_HOLDS &&
+           !finding->within.bound_in_events && !finding->within.timed;
+}
+
 static bool lists(const char *const *names, const char *name)
 {
     while (*names && strcmp(*names, name) != 0)
@@ -118,6 +128,7 @@ static const struct reason {
     {NULL, is_error, "could not be evaluated"},
     {NULL, is_unseen, unseen_words},
     {NULL, is_not_monitorable, "can never be violated"},
+    {NULL, is_untimed, "could not be judged by time, which 'portent watch' has"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
     {late, NULL, "too late for its initial value to count, the program named "},

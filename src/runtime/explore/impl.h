@@ -63,6 +63,11 @@ struct pt_explore_slot {
     uint32_t read_count, repeats, loop_at; /* loop_at: the read that is repeated */
     bool spins, tries; /* tries: what it repeats includes failed attempts, so that an unlock counts */
     uint64_t seen_writes, seen_unlocks;
+    /* whether that goes on for ever (recur.c) */
+    uintptr_t stack_top; /* where its first frames are; 0: of the first thread */
+    uint64_t stores;     /* to memory that is nobody else's, which are no points */
+    uint64_t recur_state, recur_points, recur_most, recur_writes, recur_stores;
+    bool recurs; /* since these writes and stores */
 };
 
 /* A signal of a condition, or a wake of a futex: one of these may take it. */
@@ -158,6 +163,12 @@ void pt_turn_await(uint32_t slot);
 /* spin.c: by the caller, who has the turn and is about to do its step. */
 void pt_explore_spin_note(uint32_t slot, const struct pt_explore_step *step, uint64_t value);
 bool pt_explore_spins(uint32_t slot);
+/* The calling thread is at a point, while nobody but spinning threads has gone on for PT_RECUR_AFTER steps. */
+enum { PT_RECUR_AFTER = 50 };
+void pt_recur_note(uint32_t slot, const struct pt_explore_op *op);
+/* Whether all threads that can go on only repeat themselves. Or those that do need not be taken before the others. */
+bool pt_recur_all(void);
+void pt_recur_leave_out(void);
 
 /* places.c */
 void pt_place_start(void);

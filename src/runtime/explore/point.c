@@ -167,7 +167,7 @@ static uint32_t wait_through(uint32_t slot, const struct pt_explore_op *op)
 
 /* Inside of the runtime, so that handlers of signals run when the thread has its turn. A wait that a handler may end is
  * two steps: one that runs before the first does not. */
-uint32_t pt_explore_point(const struct pt_explore_op *op)
+static __attribute__((noinline)) uint32_t come_to(const struct pt_explore_op *op)
 {
     uint32_t slot = pt_explore_slot();
     struct pt_shadow_self *self = pt_self;
@@ -190,6 +190,14 @@ uint32_t pt_explore_point(const struct pt_explore_op *op)
     if (masks)
         pt_sys_swap_signal_mask(before);
     return answer;
+}
+
+/* With next to nothing in its own frame, which is part of the thread's state. */
+uint32_t pt_explore_point(const struct pt_explore_op *op)
+{
+    if (__builtin_expect(pt_run.spun > PT_RECUR_AFTER, 0) && pt_explore_slot() != PT_EXPLORE_NO_SLOT)
+        pt_recur_note(pt_explore_slot(), op);
+    return come_to(op);
 }
 
 void pt_explore_failed(void)
@@ -234,6 +242,8 @@ void pt_explore_access(const void *address, size_t size, unsigned kind, const st
         pt_explore_point(&(struct pt_explore_op){.kind = kind, .object = address, .size = size, .site = site});
     else
         count_quiet(site);
+    if (kind == PT_EXPLORE_STORE)
+        pt_run.slots[pt_explore_slot()].stores++;
     if (pt_run.several && size)
         pt_shared_note((uintptr_t)address, size, kind != PT_EXPLORE_LOAD && kind != PT_EXPLORE_ATOMIC_LOAD, place);
 }

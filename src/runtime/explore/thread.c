@@ -180,11 +180,14 @@ void pt_explore_not_created(uint32_t slot)
 
 void pt_explore_begin(uint32_t slot, uint32_t tid, uint32_t number, uintptr_t stack_low, uintptr_t stack_high)
 {
+    enum { STACK_TOP = 128 };
     if (slot == PT_EXPLORE_NO_SLOT)
         return;
     own_slot = slot + 1;
     pt_run.slots[slot].tid = pt_run.threads[slot].tid = tid;
     pt_run.threads[slot].reported = number;
+    /* what called this calls the program's function next, from about there */
+    pt_run.slots[slot].stack_top = (uintptr_t)__builtin_frame_address(0) + STACK_TOP;
     pt_turn_await(slot);
     pt_explore_stop_here();
     pt_shared_forget(stack_low, stack_high);

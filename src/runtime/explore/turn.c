@@ -84,16 +84,21 @@ static bool is_anyone_asleep(void)
     return false;
 }
 
-/* They may wait for a timer: its time comes. One of the kernel's needs real time. */
+/* They may wait for a timer: its time comes. One of the kernel's needs real time. Whoever does not do the same again
+ * and again may come to an end, and is given time for it. */
 static void spin_on(uint32_t limit)
 {
-    enum { FEW = 10, PAUSE_NS = 1000 * 1000 };
+    enum { FEW = 10, PAUSE_NS = 1000 * 1000, MANY = 200 };
     if (pt_timer_jump()) {
         pt_run.spun = 0;
         return;
     }
-    if (!pt_run.outside)
+    if (!pt_run.outside && pt_recur_all())
         pt_end(PT_EXPLORE_LIVELOCK);
+    if (!pt_run.outside && pt_run.spun > (uint64_t)limit * MANY)
+        pt_end(PT_EXPLORE_LIMIT);
+    if (!pt_run.outside)
+        return;
     pt_explore_lost(PT_EXPLORE_LOST_OUTSIDE, NULL);
     pt_sys_sleep(PAUSE_NS);
     pt_run.spun = limit > FEW ? limit - FEW : 0;

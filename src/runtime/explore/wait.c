@@ -225,6 +225,8 @@ static uint32_t look(void)
         if (pt_run.slots[slot].flight_count)
             consider_signal(slot);
     }
+    if (pt_run.spun > PT_RECUR_AFTER)
+        pt_recur_leave_out();
     return earliest;
 }
 

@@ -33,6 +33,8 @@ struct pt_thread_hooks {
     void (*freed)(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends);
     /* Memory that nobody else has begins; only while that is recorded. */
     void (*allocated)(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site);
+    /* The calling thread ends, outside of the runtime, and has what it has not unlocked. */
+    void (*leaves)(void);
     /* Its last event is made: what it finds is reported, its signals are handled after this. */
     void (*ending)(struct pt_thread *self);
     /* Nothing more happens in it; signals are blocked. */

@@ -459,6 +459,7 @@ static void end(struct pt_thread *self)
         return;
     }
     pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_IDENTITY));
+    pt_thread_hooks.leaves();
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_thread_enter(self);
     if (pt_runtime_records_memory() && self->stack_size) /* before its last event */

@@ -220,5 +220,7 @@ bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 bool pt_wrap_is_own_thread(uint32_t tid);
 /* The last thread of the program is about to end, and so would the program, were it not for the runtime's own. */
 void pt_wrap_last_ends(void);
+/* The calling thread ends: the kernel gives up the robust mutexes that it still has. */
+void pt_wrap_leaves(void);
 
 #endif

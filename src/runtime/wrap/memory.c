@@ -225,8 +225,29 @@ static void end_life(struct pt_thread *self, void *memory)
     free_now(memory);
 }
 
+__thread bool pt_memory_of_the_ended __attribute__((tls_model("initial-exec")));
+
+static void free_of_the_ended(void *memory)
+{
+    size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
+    struct pt_thread *self = size ? pt_memory_recorder() : NULL;
+    if (self) {
+        pt_thread_enter(self);
+        if (self->shadow.race && (pt_is_racing() || pt_is_between()))
+            pt_race_discard(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size);
+        pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, false);
+        say_freed(self, memory, size, PT_MEMORY_FORGOTTEN);
+        pt_thread_leave(self);
+    }
+    free_now(memory);
+}
+
 PT_WRAP(void, free, (void *memory))
 {
+    if (__builtin_expect(pt_memory_of_the_ended, 0) && memory) {
+        free_of_the_ended(memory);
+        return;
+    }
     if (__builtin_expect(pt_shadow_gated, 0) && memory)
         pt_wrap_hooks.frees(memory, pt_heap_size(memory));
     if (pt_is_exploring() && memory)

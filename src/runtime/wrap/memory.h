@@ -14,5 +14,9 @@ struct pt_thread *pt_memory_recorder(void);
 bool pt_memory_forget(const void *memory, size_t size, bool keep);
 /* The calling thread has written all of it. */
 void pt_memory_written(const void *memory, size_t size);
+/* Set while the calling thread starts or joins one: what libc frees meanwhile is thread-local memory of threads that
+ * have ended, whose stacks it takes or gives back. Nobody was to use it any more, and no order of events is needed for
+ * that; so it is forgotten, and is no write. */
+extern __thread bool pt_memory_of_the_ended __attribute__((tls_model("initial-exec")));
 
 #endif

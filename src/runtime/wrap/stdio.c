@@ -13,6 +13,7 @@
 
 #include "runtime/wrap/descriptor.h"
 #include "runtime/wrap/fill.h"
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
 /* Macros, some of them. */
@@ -121,3 +122,28 @@ CLOSING(int, fclose, (FILE * stream), (stream))
 CLOSING(int, pclose, (FILE * stream), (stream))
 CLOSING(FILE *, freopen, (const char *path, const char *mode, FILE *stream), (path, mode, stream))
 CLOSING(FILE *, freopen64, (const char *path, const char *mode, FILE *stream), (path, mode, stream))
+
+/* The lock of a stream. It may be taken by its holder again, and who waits for it may wait for somebody who prints. */
+PT_WRAP(void, flockfile, (FILE * stream))
+{
+    const struct pt_site *site = pt_call_take(stream);
+    pt_wrap_blocks(stream, PT_GATE_WAITS_LOCK);
+    PT_REAL(flockfile)(stream);
+    pt_wrap_blocks(NULL, PT_GATE_RUNS);
+    pt_wrap_sync_as(stream, PT_EFFECT(flockfile), site, true);
+}
+
+PT_WRAP(int, ftrylockfile, (FILE * stream))
+{
+    const struct pt_site *site = pt_call_take(stream);
+    int result = PT_REAL(ftrylockfile)(stream);
+    if (result == 0)
+        pt_wrap_sync(stream, PT_EFFECT(ftrylockfile), site);
+    return result;
+}
+
+PT_WRAP(void, funlockfile, (FILE * stream))
+{
+    pt_wrap_sync(stream, PT_EFFECT(funlockfile), pt_call_take(stream));
+    PT_REAL(funlockfile)(stream);
+}

@@ -11,12 +11,16 @@
  * where nobody observes two loads and branches beside the call.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stddef.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #include "runtime/explore/explore.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wrap/cancel.h"
@@ -208,8 +212,11 @@ static int play_wait(const void *condition, pthread_mutex_t *mutex, const struct
                                                                .site = call->site,
                                                                .deadline = deadline});
     error = PT_REAL(pthread_mutex_lock)(mutex);
-    if (pt_explore_is_cancelled())
-        PT_REAL(pthread_testcancel)(); /* with the mutex, as libc does it */
+    if (pt_explore_is_cancelled()) { /* with the mutex, as libc does it: the cleanup handlers have it */
+        pt_wrap_sync_as(mutex, PT_KIND_ACQ, call->mutex, true);
+        PT_REAL(pthread_testcancel)();
+        pt_wrap_sync(mutex, PT_KIND_REL, call->mutex); /* it was not to be cancelled after all */
+    }
     bool woken = !(answer & (PT_EXPLORE_TIMED_OUT | PT_EXPLORE_SPURIOUS));
     if (woken)
         pt_wrap_sync(condition, PT_KIND_WAIT, call->site);
@@ -382,76 +389,30 @@ PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
-/* The initialiser's effects must be on the object before anyone returns from once, so they are put there right after
- * it. */
-static __thread struct {
-    void (*initialise)(void);
-    const void *object;
-    const struct pt_site *site;
-    int kind;
-    bool *ran; /* set by it */
-} once __attribute__((tls_model("initial-exec")));
+/* ---- robust mutexes: those that a thread has when it ends are on a list of the kernel's, and given up by it ---- */
 
-static void initialise_once(void)
-{
-    const void *object = once.object;
-    const struct pt_site *site = once.site;
-    int kind = once.kind;
-    *once.ran = true;
-    once.initialise();
-    pt_wrap_sync(object, kind, site);
-}
+static _Atomic bool any_robust; /* by this process */
 
-/* `ran`: where to say that this call ran the initialiser. */
-static __typeof__(once) begin_once(const void *object, void (*initialise)(void), int kind, bool *ran)
+PT_WRAP(int, pthread_mutexattr_setrobust, (pthread_mutexattr_t * attributes, int robustness))
 {
-    const struct pt_site *site = pt_call_take(object);
-    __typeof__(once) outer = once;
-    explore(PT_EXPLORE_ONCE, object, site);
-    once.initialise = initialise;
-    once.object = object;
-    once.kind = kind;
-    once.site = site;
-    once.ran = ran;
-    return outer;
-}
-
-static void end_once(__typeof__(once) outer, bool ran)
-{
-    const void *object = once.object;
-    const struct pt_site *site = once.site;
-    int kind = once.kind;
-    once = outer;
-    if (ran)
-        explore(PT_EXPLORE_ONCE_DONE, object, site);
-    pt_wrap_sync(object, kind, site);
-}
-
-/* Whether it is of interest to anybody that something is called once. */
-static bool is_once_idle(void)
-{
-    return !pt_is_active() && !pt_wrap_streaming() && !pt_explore_on;
-}
-
-PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
-{
-    if (is_once_idle())
-        return PT_REAL(pthread_once)(control, initialise);
-    bool ran = false;
-    __typeof__(once) outer = begin_once(control, initialise, PT_EFFECT(pthread_once), &ran);
-    int result = PT_REAL(pthread_once)(control, initialise_once);
-    end_once(outer, ran);
+    int result = PT_REAL(pthread_mutexattr_setrobust)(attributes, robustness);
+    if (result == 0 && robustness == PTHREAD_MUTEX_ROBUST)
+        atomic_store_explicit(&any_robust, true, memory_order_relaxed);
     return result;
 }
 
-PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
+/* An entry is the address of the next one, in the mutex; its lowest bit says that priority is inherited. */
+void pt_wrap_leaves(void)
 {
-    if (is_once_idle()) {
-        PT_REAL(call_once)(flag, initialise);
+    enum { MOST = 4096 };
+    const struct robust_list_head *head = NULL;
+    size_t size;
+    if (!atomic_load_explicit(&any_robust, memory_order_relaxed) || pt_wrap_is_idle() || pt_sys_is_quiet() ||
+        pt_sys_call(SYS_get_robust_list, 0, (long)&head, (long)&size, 0) != 0 || !head)
         return;
+    uintptr_t entry = (uintptr_t)head->list.next & ~(uintptr_t)1, next;
+    for (unsigned i = 0; i < MOST && entry && entry != (uintptr_t)&head->list; i++, entry = next) {
+        next = (uintptr_t)((const struct robust_list *)entry)->next & ~(uintptr_t)1;
+        pt_wrap_sync((const void *)(entry - offsetof(pthread_mutex_t, __data.__list.__next)), PT_KIND_REL, NULL);
     }
-    bool ran = false;
-    __typeof__(once) outer = begin_once(flag, initialise, PT_EFFECT(call_once), &ran);
-    PT_REAL(call_once)(flag, initialise_once);
-    end_once(outer, ran);
 }

@@ -22,6 +22,7 @@
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/memory.h"
 
 static struct pt_thread *recorder(void)
 {
@@ -171,7 +172,9 @@ PT_WRAP(int, pthread_create,
     report_fork(child, site);
     linger();
     uint64_t mask = block_signals(child, attributes);
+    pt_memory_of_the_ended = true;
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
+    pt_memory_of_the_ended = false;
     pt_sys_swap_signal_mask(mask);
     if (__builtin_expect(pt_explore_on, 0) && (result != 0 || detached == PTHREAD_CREATE_DETACHED))
         explore_gone(child, result != 0);
@@ -198,7 +201,9 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     report_fork(child, site);
     linger();
     uint64_t mask = block_signals(child, NULL);
+    pt_memory_of_the_ended = true;
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
+    pt_memory_of_the_ended = false;
     pt_sys_swap_signal_mask(mask);
     if (__builtin_expect(pt_explore_on, 0) && result != thrd_success)
         explore_gone(child, true);
@@ -214,6 +219,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
 /* A join that is cancelled leaves the thread to somebody else. */
 static void stop_joining(void *joined)
 {
+    pt_memory_of_the_ended = false;
     pt_wrap_waited(PT_WAIT_END);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
@@ -247,7 +253,9 @@ static bool explore_join(uint32_t slot, uint64_t deadline, const struct pt_site 
         pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
         pt_wrap_awaits_end(wait, joined, site);                                                                        \
         int result;                                                                                                    \
+        pt_memory_of_the_ended = true;                                                                                 \
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_joining, joined);                                         \
+        pt_memory_of_the_ended = false;                                                                                \
         pt_wrap_waited(wait);                                                                                          \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
