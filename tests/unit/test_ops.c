@@ -144,6 +144,7 @@ static void events_of_the_channel(void **state)
         {PT_KIND_ALLOC, PT_OP_ALLOC, PT_BY_EXTENT},
         {PT_KIND_FREE, PT_OP_FREE, PT_BY_EXTENT},
         {PT_KIND_FREED, PT_OP_COUNT, PT_BY_EXTENT},
+        {PT_KIND_NAMED, PT_OP_COUNT, PT_BY_NOTHING},
         {PT_KIND_COUNT, PT_OP_COUNT, PT_BY_NOTHING},
         {PT_KIND_COUNT + 1, PT_OP_COUNT, PT_BY_NOTHING},
     };
