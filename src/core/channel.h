@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 20 };
+enum { PT_CHANNEL_VERSION = 21 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -63,6 +63,8 @@ struct pt_channel {
     _Atomic uint64_t bad_ends;                 /* portent_end calls that matched no portent_begin */
     _Atomic uint32_t wake;       /* futex: the program bumps it when the observer may sleep and there is work */
     _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
+    _Atomic uint32_t strangers;  /* threads that nobody was seen to start, so that what they do is not judged; each is
+                                    counted in `dropped`, too */
     _Atomic uint32_t stopped;    /* the runtime records nothing more, and `why` is written */
     _Atomic uint32_t unobserved; /* forked processes that went on without exec, and could not be observed */
     _Atomic uint32_t built;      /* there are objects that 'portent cc' has compiled, or a library may have some */

@@ -150,7 +150,8 @@ static void meet_races(struct pt_thread *self, bool foreign)
     if (!pt_races_wanted || self->shadow.race)
         return;
     if (foreign && pt_thread_number(self) && !self->ordered) {
-        pt_runtime_lost();
+        pt_wrap_expect_several();
+        pt_runtime_lost_stranger();
         return;
     }
     self->shadow.race = pt_race_begin(pt_thread_number(self), NULL, NULL);

@@ -340,6 +340,8 @@ __attribute__((destructor(101))) static void stop(void)
 {
     pt_explore_exits();
     await_threads();
+    if (pt_channel)
+        pt_wrap_look_for_strangers();
     pt_fork_finish();
     pt_start_compare();
     pt_start_finish_found();

@@ -426,6 +426,7 @@ struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
 {
     return (struct pt_channel_losses){.missing = r->missing,
                                       .dropped = atomic_load(&r->map->dropped),
+                                      .strangers = atomic_load(&r->map->strangers),
                                       .corrupt = r->corrupt,
                                       .stopped = why_stopped(r),
                                       .unfinished = r->unfinished};

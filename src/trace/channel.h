@@ -208,9 +208,10 @@ void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint
 
 /* What did not arrive. */
 struct pt_channel_losses {
-    uint64_t missing; /* numbers that were taken but never came, while the program ran on */
-    uint64_t dropped; /* as the program counts them: buffers were full; at least some of the missing ones */
-    uint64_t corrupt; /* records that make no sense */
+    uint64_t missing;   /* numbers that were taken but never came, while the program ran on */
+    uint64_t dropped;   /* as the program counts them: buffers were full; at least some of the missing ones */
+    uint64_t strangers; /* of these, threads that nobody was seen to start: what they do is not judged */
+    uint64_t corrupt;   /* records that make no sense */
     /* Why the program recorded nothing more from some moment on; NULL: it did. Counted in `dropped` as one, too. */
     const char *stopped;
     /* Numbers taken by events that were under way when the program ended. No other event can know of one, since its

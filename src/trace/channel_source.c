@@ -48,6 +48,9 @@ static struct pt_loss loss(const struct pt_source *source)
         snprintf(loss.why, sizeof loss.why, "nothing was observed");
     else if (losses.stopped)
         snprintf(loss.why, sizeof loss.why, "%s: nothing was recorded from there on", losses.stopped);
+    else if (losses.dropped && losses.dropped == losses.strangers)
+        snprintf(loss.why, sizeof loss.why, "%" PRIu64 " thread%s %s not seen to start, and what %s did is not judged",
+                 loss.events, plural, loss.events == 1 ? "was" : "were", loss.events == 1 ? "it" : "they");
     else if (losses.dropped)
         snprintf(loss.why, sizeof loss.why, "%" PRIu64 " event%s did not fit into the buffers and %s dropped",
                  loss.events, plural, loss.events == 1 ? "was" : "were");

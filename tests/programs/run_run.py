@@ -640,6 +640,26 @@ def whole():
 
 
 @test
+def thread_behind_our_back():
+    """What a thread does that nobody was seen to start cannot be judged: that, and not a loss, is the reason."""
+    write("t.c", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <pthread.h>\nstatic int x; static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+          "static void *worker(void *a) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return a; }\n"
+          "int main(void)\n{ pthread_t t, u; int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);\n"
+          "  create = (__typeof__(create))dlsym(dlopen(\"libc.so.6\", RTLD_NOW), \"pthread_create\");\n"
+          "  if (KNOWN) pthread_create(&u, 0, worker, 0);\n"
+          "  if (create(&t, 0, worker, 0)) return 1; worker(0); pthread_join(t, 0); if (KNOWN) pthread_join(u, 0); return x != 2 + KNOWN; }\n")
+    for known in ("0", "1"):
+        same("exit status of portent cc", run(PORTENT, "cc", "-g", "-pthread", f"-DKNOWN={known}", "t.c", "-o", "t").returncode, 0)
+        for more in ([], ["--races"]):
+            done = run(PORTENT, "run", *more, "--", "./t")
+            same(f"{known} {more}: {done.stderr}", [done.returncode, not_whole(done)],
+                 [NOT_WHOLE, "1 thread was not seen to start, and what it did is not judged"])
+        done = run("./t", options="races=1")
+        same(f"{known}: said by the program itself", [done.returncode, done.stderr],
+             [0, "portent: a thread was not seen to start, and what it does is not judged\n"])
+
+
+@test
 def thread_that_never_ran():
     """A property about a thread that never started was judged in no state but the one before its start."""
     write("t.c", "#include <pthread.h>\nstatic int x;\nvoid *worker(void *a) { x = 1; return a; }\nint main(int argc, char **list)\n"

@@ -37,6 +37,19 @@ void pt_runtime_lost(void)
         atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
 }
 
+void pt_runtime_lost_stranger(void)
+{
+    struct pt_line line = {0};
+    if (!pt_channel || atomic_load_explicit(&disowned, memory_order_relaxed))
+        return;
+    bool first = atomic_fetch_add_explicit(&pt_channel->strangers, 1, memory_order_relaxed) == 0;
+    if (first && !pt_channel->ring_max && pt_options.verbosity >= 0) { /* nobody observes, who would say it */
+        pt_line_text(&line, "portent: a thread was not seen to start, and what it does is not judged");
+        pt_line_write(&line);
+    }
+    pt_runtime_lost();
+}
+
 void pt_runtime_disown(void)
 {
     atomic_store_explicit(&pt_active, 0, memory_order_relaxed);

@@ -41,6 +41,8 @@ void pt_runtime_disown(void);
 void pt_runtime_restart(void);
 /* Something that should have been recorded was not: the observer sees how often. */
 void pt_runtime_lost(void);
+/* The same of a thread that nobody was seen to start: what it does is not judged. */
+void pt_runtime_lost_stranger(void);
 
 static inline bool pt_is_active(void)
 {

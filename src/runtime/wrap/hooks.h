@@ -214,6 +214,11 @@ pt_sys_clock *pt_wrap_real_clock(void);
 void pt_descriptor_restart(void);
 void pt_timer_restart(void);
 void pt_wrap_own_restart(void);
+/* The first thread beside the first is about to be made, or the program ends: if there is one already, nobody has seen
+ * it start, and the answer about races is not whole. */
+void pt_wrap_look_for_strangers(void);
+/* There will be some of which that is known. */
+void pt_wrap_expect_several(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 /* The number, in the kernel, of such a thread. */

@@ -30,10 +30,29 @@ static struct pt_thread *recorder(void)
     return self && !self->shadow.busy ? self : NULL;
 }
 
+/* While races are looked for and one thread alone is there, as far as anybody has seen, functions run without hooks:
+ * one that was made behind our back would not be met. libc knows of it (glibc 2.32; where it says nothing, nobody
+ * does). */
+extern char __libc_single_threaded __attribute__((weak));
+static _Atomic bool several; /* from here on whoever does something is met, or threads are there for a known reason */
+
+void pt_wrap_expect_several(void)
+{
+    atomic_store_explicit(&several, true, memory_order_relaxed);
+}
+
+void pt_wrap_look_for_strangers(void)
+{
+    if (atomic_exchange(&several, true) || !pt_races_wanted || !&__libc_single_threaded || __libc_single_threaded)
+        return;
+    pt_runtime_lost_stranger();
+}
+
 static struct pt_thread *new_child(void)
 {
     struct pt_thread *self = recorder(), *child = NULL;
     if (self) {
+        pt_wrap_look_for_strangers();
         pt_thread_enter(self);
         child = pt_thread_new(self);
         pt_thread_leave(self);
@@ -353,6 +372,7 @@ void pt_wrap_own_restart(void)
     memset(own_threads, 0, sizeof own_threads);
     atomic_store(&own_made, 0);
     atomic_store(&pt_runtime_threads, 0);
+    atomic_store(&several, !&__libc_single_threaded || !__libc_single_threaded); /* of the parent's; it has none here */
 }
 
 static void *run_own(void *start)
@@ -368,6 +388,7 @@ static void *run_own(void *start)
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
+    pt_wrap_look_for_strangers();
     atomic_fetch_add(&pt_runtime_threads, 1);
     if (PT_REAL(pthread_create)(&thread, NULL, run_own, (void *)start) != 0) {
         atomic_fetch_sub(&pt_runtime_threads, 1);

@@ -148,6 +148,8 @@ PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *time
     int result = played ? 0 : PT_REAL(timer_create)(clock, call ? &ours : how, timer);
     if (result == 0 && pt_is_watching()) {
         bool signals = !how || how->sigev_notify == SIGEV_SIGNAL || how->sigev_notify == SIGEV_THREAD_ID;
+        if (call && !played)
+            pt_wrap_expect_several();
         if (call && pt_races_wanted && !played)
             pt_race_expect_threads(); /* nobody will see them start */
         note(*timer, !signals ? 0 : how ? how->sigev_signo : SIGALRM, call);
