@@ -78,47 +78,55 @@ static uintptr_t make_run(struct pt_race_self *self, uintptr_t granule, uintptr_
     return granule;
 }
 
+/* One granule, of some bytes. False: nothing has happened, and it is to be made by a cell. */
+static bool make_one(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                     const struct pt_site *site)
+{
+    bool reads = kind == PT_CELL_READS, learned = has_learned(self);
+    if (reads && pt_race_fast(self, granule, bytes, kind, site))
+        return true;
+    if (reads && !learned && self->log.ring) {
+        pt_race_access_one(self, granule, bytes, kind, site);
+        return true;
+    }
+    struct pt_race_pair *pair = pt_race_pair_of(granule);
+    return !pair || pt_race_is_said_again(self, pair, bytes, kind, site) ||
+           (!learned && pt_race_make(self, pair, granule, bytes, kind, site));
+}
+
+/* A write that began at that clock is over. `touched`: some of it is in cells, at the clock itself. */
+static void end_write(struct pt_race_self *self, uintptr_t from, uintptr_t to, uint64_t before, bool touched)
+{
+    if (self->several && self->log.ring && before < self->hb.clock)
+        end_together(self, before, self->hb.clock - !touched);
+    if (self->several && touched)
+        end_cells(self, from & ~(uintptr_t)7, to, before);
+    self->hb.clock += touched;
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
-    uintptr_t to = address + size;
+    uintptr_t granule = address & ~(uintptr_t)7, to = address + size;
     if (!pt_race_is_address(address, to))
         return;
     struct pt_race_step access = pt_race_step_of(kind, site);
-    bool reads = kind == PT_CELL_READS, touched = false; /* of a write all granules get records, for end_together */
-    uintptr_t granule = address & ~(uintptr_t)7;
+    bool touched = false; /* of a write all granules get records, for end_together */
     uint64_t before = self->hb.clock;
     self->several = granule + 8 < to;
-    for (; granule < to; granule += 8) {
-        access.cell.bytes = pt_race_bytes_in(granule, address, to);
-        bool knows = self->log.ring && !has_learned(self);
+    while (granule < to) {
         uintptr_t next = granule;
-        if (knows && access.cell.bytes == PT_CELL_WHOLE && !(kind >> PT_RACE_OP_AT))
-            next = make_run(self, granule, to, reads, access.site);
-        if (next > granule) {
-            granule = next - 8;
-            continue;
+        access.cell.bytes = pt_race_bytes_in(granule, address, to);
+        if (access.cell.bytes == PT_CELL_WHOLE && self->log.ring && !has_learned(self) && !(kind >> PT_RACE_OP_AT))
+            next = make_run(self, granule, to, kind == PT_CELL_READS, access.site);
+        if (next == granule && !make_one(self, granule, access.cell.bytes, kind, access.site)) {
+            pt_race_touch(self, granule, &access);
+            touched = true;
         }
-        if (reads && pt_race_fast(self, granule, access.cell.bytes, kind, access.site))
-            continue;
-        if (reads && knows) {
-            pt_race_access_one(self, granule, access.cell.bytes, kind, access.site);
-            continue;
-        }
-        struct pt_race_pair *pair = pt_race_pair_of(granule);
-        if (!pair || pt_race_is_said_again(self, pair, access.cell.bytes, kind, access.site) ||
-            (!has_learned(self) && pt_race_make(self, pair, granule, access.cell.bytes, kind, access.site)))
-            continue;
-        pt_race_touch(self, granule, &access);
-        touched = true;
+        granule = next == granule ? granule + 8 : next;
     }
-    if (kind & PT_CELL_WRITES) {
-        if (self->several && self->log.ring && before < self->hb.clock)
-            end_together(self, before, self->hb.clock - !touched); /* cells have it at the clock itself */
-        if (self->several && touched)
-            end_cells(self, address & ~(uintptr_t)7, to, before);
-        self->hb.clock += touched;
-    }
+    if (kind & PT_CELL_WRITES)
+        end_write(self, address, to, before, touched);
     if (self->before.clock) {
         pt_vec_drop(&self->memory, self->before.past);
         self->before = (struct pt_hb_thread){0};
