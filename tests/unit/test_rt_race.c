@@ -413,6 +413,39 @@ static void test_many_readers(void **state)
     assert_true(told > 100 && missing < told / 2);
 }
 
+static void touch(unsigned thread, unsigned at, unsigned kind, unsigned place)
+{
+    now_thread = thread;
+    pt_race_plain(t[thread], (uintptr_t)&memory[at], 8, kind, &sites[place]);
+    exactly(thread, (uintptr_t)&memory[at], 8, kind, 0, place, false);
+    compare();
+}
+
+/* A thread writes, reads what has a cell, and writes again what it has written, with or without another access between:
+ * who reads that, and races, knows of all of it, so that it may write what was read. */
+static void test_read_before_rewrite(void **state)
+{
+    (void)state;
+    for (unsigned run = 0; run < 4; run++) {
+        pt_race_looks.threads = true;
+        begin_threads();
+        touch(1, 0, PT_CELL_WRITES, 1);
+        if (run % 2)
+            touch(1, 2, PT_CELL_WRITES, 1);
+        uintptr_t at = (uintptr_t)&memory[1];
+        assert_true(pt_race_atomic_begin(t[1], at, 8));
+        pt_race_atomic_end(t[1], at, 8, PT_CELL_READS, PT_HB_RELAXED, &sites[2]);
+        exactly(1, at, 8, PT_CELL_READS | PT_CELL_ATOMIC, PT_HB_RELAXED, 2, false);
+        if (run / 2)
+            touch(1, 1, PT_CELL_READS, 5);
+        touch(1, 0, PT_CELL_WRITES, 1);
+        touch(2, 0, PT_CELL_READS, 3);
+        assert_true(raced[2][1]);
+        touch(2, 1, PT_CELL_WRITES, 4);
+        clear();
+    }
+}
+
 /* Bytes of memory that the process has. */
 static size_t resident(void)
 {
@@ -466,6 +499,7 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs), cmocka_unit_test(test_long_cells),
-                                       cmocka_unit_test(test_many_readers), cmocka_unit_test(test_own_cells_are_small)};
+                                       cmocka_unit_test(test_many_readers), cmocka_unit_test(test_read_before_rewrite),
+                                       cmocka_unit_test(test_own_cells_are_small)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -152,6 +152,46 @@ static void test_after_its_end(void **state)
     t[1] = pt_race_begin(4, t[0], &sites[0]);
 }
 
+static void tell(unsigned from, unsigned to, unsigned object)
+{
+    static uint64_t objects[2];
+    pt_race_sync(t[from], (uintptr_t)&objects[object], PT_KIND_NOTIFY, NULL);
+    pt_race_sync(t[to], (uintptr_t)&objects[object], PT_KIND_WAIT, NULL);
+}
+
+/* A write whose record is gone, and what was made after it, of which its thread has learned since: who knows the write
+ * need not know that. */
+static void test_after_what_is_gone(void **state)
+{
+    (void)state;
+    access(1, 0, PT_CELL_WRITES, 1);
+    tell(1, 2, 0);
+    tell(1, 3, 0);
+    access(2, 0, PT_CELL_READS, 2);
+    tell(2, 1, 1);
+    go_on(1);
+    access(3, 0, PT_CELL_WRITES, 3);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(2, 2));
+}
+
+/* Bytes that were read at two places, of which the latest is known. */
+static void test_places_of_bytes(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        pt_race_plain(t[1], (uintptr_t)&memory[i] + 6, 2, PT_CELL_READS, &sites[1]);
+        pt_race_plain(t[1], (uintptr_t)&memory[i] + 2, 2, PT_CELL_READS, &sites[2]);
+    }
+    go_on(1);
+    pt_race_plain(t[3], (uintptr_t)&memory[0] + 6, 1, PT_CELL_WRITES, &sites[3]);
+    assert_int_equal(found_count, 1);
+    assert_true(told[0].thread == 1 && !is_told(1, 2));
+    pt_race_plain(t[3], (uintptr_t)&memory[1] + 2, 1, PT_CELL_WRITES, &sites[3]);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 2));
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -170,6 +210,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_latest_is_told, begin, end),
         cmocka_unit_test_setup_teardown(test_long_order, begin, end),
         cmocka_unit_test_setup_teardown(test_after_its_end, begin, end),
+        cmocka_unit_test_setup_teardown(test_after_what_is_gone, begin, end),
+        cmocka_unit_test_setup_teardown(test_places_of_bytes, begin, end),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -113,6 +113,8 @@ static inline bool raise(struct pt_race_self *self, const struct pt_cell_access 
     if (access->kind & PT_CELL_WRITES) {
         cell->stamp++;
         seen = pt_race_word_made((uint32_t)seen);
+    } else {
+        self->log.read = self->hb.clock;
     }
     pt_race_unlock_word(self->locked[0], seen);
     self->locked_count = 0;

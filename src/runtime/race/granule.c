@@ -115,6 +115,8 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
     if (cell->cell.count > count && cell->cell.count > MANY && !cell->raced)
         pt_cell_thin(&cell->cell);
     cell->stamp++;
+    if (!(access->cell.kind & PT_CELL_WRITES))
+        self->log.read = self->hb.clock;
     if (races && access->cell.kind & PT_CELL_READS) { /* it has learned of the write */
         atomic_store_explicit(&pt_race_learned, true, memory_order_relaxed);
         pt_race_changed(self);

@@ -194,14 +194,28 @@ static void read_slot(const struct pt_race_self *self, const struct pt_race_log 
     out->then = (struct pt_hb_thread){
         .id = pt_race_thread_of(slot), .clock = number, .past = pt_vec_ref(&self->memory, log->past)};
     out->region = out->last = number;
+    out->is_gone = true;
     uint64_t about, note;
     bool kept = pt_race_last_find(granule, slot, &about, &note);
+    unsigned bytes = kept ? (uint8_t)(about >> PT_RACE_BYTES_AT) & (unsigned)slot : (uint8_t)slot;
+    out->others = (uint8_t)((unsigned)slot & ~bytes);
     out->access = (struct pt_cell_access){
         .place = kept ? pt_race_place_in(about) : pt_race_place_of(&lost),
         .kind = slot & PT_RACE_WROTE ? PT_CELL_WRITES : PT_CELL_READS,
-        .bytes = (uint8_t)slot,
+        .bytes = (uint8_t)bytes,
         .op = kept ? about >> PT_RACE_RECORD_OP_AT & 3 : 0,
         .note = {.stack = kept ? (uint32_t)(note >> 32) : UINT32_MAX, .locks = kept ? (uint32_t)note : 0}};
+}
+
+struct pt_race_logged pt_race_log_others(const struct pt_race_self *self, const struct pt_race_logged *logged)
+{
+    struct pt_race_logged others = *logged;
+    others.then.past = pt_vec_ref(&self->memory, logged->then.past);
+    others.access.place = pt_race_place_of(&lost);
+    others.access.bytes = logged->others;
+    others.access.op = PT_RACE_OP_ACCESS;
+    others.access.note = (struct pt_cell_note){.stack = UINT32_MAX};
+    return others;
 }
 
 void pt_race_log_read(const struct pt_race_self *self, uintptr_t granule, uint64_t slot, struct pt_race_logged *out)

@@ -139,9 +139,13 @@ struct pt_race_logged {
     struct pt_cell_access access;
     uint64_t before[3]; /* slots with their kinds; of LINKS nothing else is said */
     bool is_links;
+    bool is_gone;   /* its thread knew no more then than `then` says, and perhaps less */
+    uint8_t others; /* and bytes of its slot that were accessed at other places */
 };
 /* What a slot of a granule, with its kind, is of; of one that is gone what the slot itself says, and last.c. */
 void pt_race_log_read(const struct pt_race_self *self, uintptr_t granule, uint64_t slot, struct pt_race_logged *out);
+/* The access of the `others` of one that is gone. */
+struct pt_race_logged pt_race_log_others(const struct pt_race_self *self, const struct pt_race_logged *logged);
 
 /* ---- last.c ---- */
 

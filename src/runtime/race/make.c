@@ -21,6 +21,7 @@ enum { STEPS = 12 };
 
 bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
 {
+    self->hb.clock += self->log.read == self->hb.clock; /* what was read in a cell comes before it */
     uint64_t number = pt_race_number_of(slot), later = self->hb.clock - 1 - number;
     if (later > PT_RACE_LATER || later > PT_RACE_RING - 2 * PT_RACE_BLOCK)
         return false;

@@ -16,7 +16,7 @@
 
 enum {
     FIRST = 1 + PT_RACE_COMMON_MOST, /* slots that a granule has at most */
-    KEPT = FIRST + 48,
+    KEPT = 2 * FIRST + 48,           /* each may be of bytes whose place is lost, too */
     STEPS = 512,
     VISITED = 1024
 };
@@ -93,10 +93,13 @@ static void take(const struct pt_race_self *self, struct found *found, uint64_t 
         push(found, logged->before[i]);
     if (logged->is_links)
         return;
-    if (is_among(found, logged))
+    if (is_among(found, logged)) {
         pt_vec_drop(&self->memory, logged->then.past);
-    else
-        found->count++;
+        return;
+    }
+    found->count++;
+    if (logged->others && found->count < KEPT)
+        found->kept[found->count++] = pt_race_log_others(self, logged);
 }
 
 /* The granule's slots first, since they are never gone, and then what came before them. */
@@ -112,10 +115,17 @@ static void collect(const struct pt_race_self *self, struct found *found)
         take(self, found, pop(found));
 }
 
+static bool knows(const struct pt_race_logged *b, const struct pt_race_logged *a)
+{
+    return a->then.clock <= pt_vec_at(b->then.past, a->then.id);
+}
+
+/* Where both seem to know the other, one that is gone has learned it later. */
 static bool is_before(const struct pt_race_logged *a, const struct pt_race_logged *b)
 {
-    return a->then.id == b->then.id ? a->then.clock < b->then.clock
-                                    : a->then.clock <= pt_vec_at(b->then.past, a->then.id);
+    if (a->then.id == b->then.id)
+        return a->then.clock < b->then.clock;
+    return knows(b, a) && !(b->is_gone && knows(a, b));
 }
 
 /* One that comes after no other that is left. */
@@ -169,7 +179,9 @@ static void replay(const struct pt_race_self *self, struct pt_cell *cell, struct
         unsigned at = pick(found);
         struct pt_race_logged *logged = &found->kept[at];
         env.merge_from = 0;
-        bool covers = pt_cell_check(&env, cell, &logged->then, &logged->access);
+        /* what a write that is gone seems to know may have been made after it, and is not to hide behind it */
+        env.any_thread = self->env.any_thread && !logged->is_gone;
+        bool covers = pt_cell_check(&env, cell, &logged->then, &logged->access) && !logged->is_gone;
         pt_cell_record(&env, cell, &logged->then, &logged->access, covers);
         make_late(cell, logged);
         pt_vec_drop(&self->memory, logged->then.past);

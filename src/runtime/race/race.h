@@ -101,6 +101,7 @@ struct pt_race_journal {
     uint64_t end;                /* the number with which the block ends */
     uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
     uint64_t calls;              /* pt_race_calls of the latest record */
+    uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
 };
 
@@ -360,7 +361,8 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
         return false;
     if (bytes & ~((unsigned)(filter->where >> 48) & (unsigned)slot))
         return pt_race_widen(self, pair, filter, bytes, kind, site);
-    return !writes || pt_race_number_of(slot) == self->hb.clock - 1 || pt_race_rewrite(self, slot, bytes, site);
+    return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock) ||
+           pt_race_rewrite(self, slot, bytes, site);
 }
 
 /* One within a granule, which has taken the fast path in vain. */
