@@ -640,6 +640,15 @@ def whole():
 
 
 @test
+def no_memory():
+    """Where the runtime got no memory, that is the reason, and not that the program was compiled otherwise."""
+    build_level(PORTENT, "cc")
+    done = run("sh", "-c", f"ulimit -v 8000000; exec '{PORTENT}' run --races -- ./level")
+    same(f"exit status: {done.stderr}", done.returncode, NOT_WHOLE)
+    true(f"the reason: {done.stderr}", "no memory left" in not_whole(done) and "compiled" not in done.stderr)
+
+
+@test
 def thread_behind_our_back():
     """What a thread does that nobody was seen to start cannot be judged: that, and not a loss, is the reason."""
     write("t.c", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <pthread.h>\nstatic int x; static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"

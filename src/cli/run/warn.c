@@ -29,10 +29,11 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     return buf->len > 0;
 }
 
-/* With --preload nobody expects accesses. */
+/* With --preload nobody expects accesses; of a runtime that has stopped nobody knows. */
 bool pt_session_is_built(const struct pt_session *session)
 {
-    return !pt_channel_started(session->reader) || session->preload || pt_channel_built(session->reader);
+    return !pt_channel_started(session->reader) || session->preload || pt_channel_built(session->reader) ||
+           pt_channel_losses(session->reader).stopped;
 }
 
 bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, struct pt_buf *buf)
