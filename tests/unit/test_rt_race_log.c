@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "race_hooks.h"
 #include "race_util.h"
 #include "runtime/race/race.h"
 
@@ -18,20 +19,6 @@ static struct {
     const struct pt_site *site;
 } told[FOUND];
 
-static bool is_new(uint64_t key)
-{
-    return key != 0;
-}
-static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
-{
-    (void)granule, (void)bytes, (void)one, (void)other;
-    return PT_RACE_CHECK;
-}
-static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
-{
-    (void)address, (void)element, (void)one, (void)other;
-    return 0;
-}
 static void on_found(const struct pt_found *found, uint64_t asked_for)
 {
     (void)asked_for;

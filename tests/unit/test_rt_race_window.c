@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/look.h"
+#include "race_hooks.h"
 #include "race_util.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/race.h"
@@ -23,22 +24,6 @@ static struct access made[GRANULES][STEPS];
 static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported;
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) uint64_t objects[3 * OBJECTS];
-
-static bool is_new(uint64_t key)
-{
-    return key != 0;
-}
-
-static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
-{
-    return granule && bytes && one != other ? PT_RACE_CHECK : 0;
-}
-
-static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
-{
-    (void)address, (void)element, (void)one, (void)other;
-    return 0;
-}
 
 /* Some access of that thread at that place is not known to the thread that makes this one. */
 static void on_found(const struct pt_found *found, uint64_t asked_for)
