@@ -1,3 +1,9 @@
+/*
+ * Whether the runtime is on, and what of it; how it stops, and how what it could not record comes to be said.
+ *
+ * Guarantee: what is lost is counted where the observer sees it, and the reason of a stop is told once. Once stopped it
+ * stays so, until a child begins anew.
+ */
 #include "runtime/sys/runtime.h"
 
 #include "runtime/sys/log.h"
