@@ -6,6 +6,8 @@
  */
 #include "runtime/race/log.h"
 
+enum { SHORT = 4 }; /* granules that are read one by one */
+
 /* Whether it has, in the middle of an access of several granules: then the others are checked with what it knew before,
  * whose reference makes that another vector. */
 static bool has_learned(const struct pt_race_self *self)
@@ -39,42 +41,66 @@ static void end_cells(struct pt_race_self *self, uintptr_t granule, uintptr_t to
     }
 }
 
-/* Whether an access of all its bytes comes after all that these slots of a granule say. */
-static bool is_after(const struct pt_race_self *self, uint64_t w, uint64_t r)
+/* Where the granules end that are read or written one after the other in one go: with their page. */
+static uintptr_t end_of_run(uintptr_t granule, uintptr_t to)
 {
-    return !(w & PT_RACE_CELL) && !(r & PT_RACE_OWN) && pt_race_knows_write(self, w) && pt_race_knows(self, r);
+    uintptr_t page = (granule | 4095) + 1;
+    return page < (to & ~(uintptr_t)7) ? page : to & ~(uintptr_t)7;
 }
 
-/* The granules that have all their bytes in an access, from this one on, of which the same is known. Where the first
- * ends that is not made. */
-static uintptr_t make_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, bool reads,
-                          const struct pt_site *site)
+/* A write of the granules that have all their bytes in it, from this one on, of which the same is known. Where the
+ * first ends that is not made. */
+static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, const struct pt_site *site)
 {
     struct pt_race_pair *pair = pt_race_pair_of(granule);
-    uintptr_t end = (granule | 4095) + 1 < (to & ~(uintptr_t)7) ? (granule | 4095) + 1 : to & ~(uintptr_t)7;
+    uintptr_t end = end_of_run(granule, to);
     if (!pair)
         return granule;
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
-    uint32_t place = pt_race_place_of(site);
-    if (!is_after(self, w, r))
+    if (w & PT_RACE_CELL || r & PT_RACE_OWN || !pt_race_knows_write(self, w) || !pt_race_knows(self, r))
         return granule;
-    if (reads && pt_race_is_mine(self, r) && (uint8_t)r == PT_CELL_WHOLE &&
-        pt_race_is_logged(self, r, PT_CELL_WHOLE, place)) {
-        for (; granule < end && atomic_load_explicit(&pair->r, memory_order_relaxed) == r; granule += 8)
-            pair++;
-        return granule;
-    }
-    uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, reads ? PT_CELL_READS : PT_CELL_WRITES, place,
-                                         reads ? r : w, reads ? 0 : r);
+    uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, PT_CELL_WRITES, pt_race_place_of(site), w, r);
     uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
     unsigned count = 0;
     for (; granule < end && count <= PT_RACE_RUN; count++, pair++, granule += 8)
-        if (!pt_race_swap(pair, w, r, reads ? w : slot, reads ? slot : stays))
+        if (!pt_race_swap(pair, w, r, slot, stays))
             break;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     if (count > 1)
         pt_race_put(&record->about, pt_race_get(&record->about) | (uint64_t)(count - 1) << PT_RACE_RUN_AT);
+    return granule;
+}
+
+/* The same of a read, of many granules: what becomes of the slot of the first becomes of those that are equal (loop.c).
+ */
+static uintptr_t read_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, const struct pt_site *site)
+{
+    uintptr_t end = end_of_run(granule, to);
+    struct pt_race_pair *pair = end - granule >= 8 * SHORT ? pt_race_pair_of(granule) : NULL;
+    if (!pair)
+        return granule;
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+    uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+    struct pt_race_loop *loop = pt_race_loop_of(self, r, PT_CELL_WHOLE, site);
+    if (w & PT_RACE_CELL || pt_race_is_row(r) || !pt_race_knows_write(self, w))
+        return granule;
+    if (!pt_race_is_loop(self, loop, r, PT_CELL_WHOLE, site))
+        pt_race_loop_begin(self, loop, r, PT_CELL_WHOLE, site);
+    if (end - granule >= 8 * PT_RACE_LOOP_ROWS)
+        loop->seen = PT_RACE_LOOP_ROWS;
+    if (!loop->to || !pt_race_is_there(self, loop->number)) {
+        if (pt_race_loop_make(self, pair++, w, r, granule, site, loop) != PT_RACE_MADE)
+            return granule;
+        granule += 8;
+    }
+    uint32_t count = 0;
+    bool stays = loop->to == r;
+    for (; granule < end && (stays ? pt_race_get(&pair->r) == r : pt_race_swap(pair, w, r, w, loop->to)); pair++) {
+        granule += 8;
+        count++;
+    }
+    pt_race_loop_count(self, loop, stays ? 0 : count);
     return granule;
 }
 
@@ -118,7 +144,8 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
         uintptr_t next = granule;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
         if (access.cell.bytes == PT_CELL_WHOLE && self->log.ring && !has_learned(self) && !(kind >> PT_RACE_OP_AT))
-            next = make_run(self, granule, to, kind == PT_CELL_READS, access.site);
+            next = kind == PT_CELL_READS ? read_run(self, granule, to, access.site)
+                                         : write_run(self, granule, to, access.site);
         if (next == granule && !make_one(self, granule, access.cell.bytes, kind, access.site)) {
             pt_race_touch(self, granule, &access);
             touched = true;

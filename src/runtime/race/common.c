@@ -54,7 +54,7 @@ unsigned pt_race_column_take(void)
     uint64_t seen = atomic_load(&taken);
     unsigned column;
     do {
-        if (!~seen)
+        if (!(~seen & UINT64_MAX >> (64 - PT_RACE_COLUMNS)))
             return PT_RACE_NO_COLUMN;
         column = (unsigned)__builtin_ctzll(~seen);
     } while (!atomic_compare_exchange_weak(&taken, &seen, seen | UINT64_C(1) << column));
@@ -165,7 +165,7 @@ enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race
     if (!at)
         return PT_RACE_TWO;
     struct pt_race_row *row = &pt_race_rows[at];
-    uint64_t made = PT_RACE_OWN | ++row->generation << PT_RACE_ROW_BITS | at;
+    uint64_t made = pt_race_row_word(row, PT_RACE_OWN);
     struct entry *entry = entry_of(self->log.column, made);
     pt_race_put(&row->first, r);
     turn_to(entry, made);
@@ -183,8 +183,9 @@ enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race
 
 unsigned pt_race_common_slots(uint64_t r, uint64_t *out)
 {
-    unsigned count = 0;
-    out[count++] = pt_race_get(&row_of(r)->first);
+    if (pt_race_is_chain(r))
+        return pt_race_chain_slots(r, out);
+    unsigned count = pt_race_chain_slots(pt_race_get(&row_of(r)->first), out);
     for (unsigned column = 0; column < atomic_load(&used); column++) {
         /* acquire: partner of has_memory's release, and of turn_to's */
         struct entry *entry = atomic_load_explicit(&columns[column], memory_order_acquire);
@@ -201,8 +202,12 @@ unsigned pt_race_common_slots(uint64_t r, uint64_t *out)
 
 void pt_race_common_end(struct pt_race_self *self, uint64_t r)
 {
-    if (r & PT_RACE_OWN)
+    if (pt_race_is_row(r)) {
+        uint64_t first = pt_race_get(&row_of(r)->first);
         pt_race_row_free(self, (uint32_t)(r & ROW));
+        r = first;
+    }
+    pt_race_chain_drop(self, r, 1);
 }
 
 bool pt_race_knows_reads(const struct pt_race_self *self, uint64_t r)
@@ -219,8 +224,13 @@ bool pt_race_knows_reads(const struct pt_race_self *self, uint64_t r)
 
 bool pt_race_common_has(unsigned column, uint64_t r, uint64_t wanted)
 {
-    if (pt_race_get(&row_of(r)->first) >> PT_RACE_NUMBER_AT == wanted)
-        return true;
+    uint64_t slots[PT_RACE_CHAIN_MOST];
+    unsigned count = pt_race_chain_slots(pt_race_is_chain(r) ? r : pt_race_get(&row_of(r)->first), slots);
+    for (unsigned i = 0; i < count; i++)
+        if (slots[i] >> PT_RACE_NUMBER_AT == wanted)
+            return true;
+    if (pt_race_is_chain(r))
+        return false;
     const struct entry *entry = column == PT_RACE_NO_COLUMN ? NULL : entry_of(column, r);
     for (unsigned i = 0; entry && pt_race_get(&entry->number) == r && i < SLOTS; i++)
         if (pt_race_get(&entry->slots[i]) >> PT_RACE_NUMBER_AT == wanted)

@@ -5,7 +5,7 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_RACE_CELL_BITS = 26, PT_RACE_MANY_BITS = 26, PT_RACE_ROW_BITS = 24 };
+enum { PT_RACE_CELL_BITS = 26, PT_RACE_MANY_BITS = 26 };
 
 /* All that is known of a granule's accesses. */
 struct pt_race_cell {
@@ -17,10 +17,12 @@ struct pt_race_cell {
 extern struct pt_race_cell *pt_race_cells;
 struct pt_race_many;
 
-/* The reads of a granule by several threads (common.c). */
+/* The reads of a granule by several threads (common.c), or of any number of granules (loop.c). */
 struct pt_race_row {
-    uint64_t generation;    /* how many granules it has been of */
-    _Atomic uint64_t first; /* the slot that was there when it began */
+    uint64_t generation;    /* how many rows and links it has been */
+    _Atomic uint64_t first; /* what the slot of reads was before: a slot, or a chain */
+    _Atomic uint64_t slot;  /* of a link of a chain: the one that comes to those */
+    _Atomic uint32_t count; /* of a link: who names it */
     uint32_t next_free;
 };
 extern struct pt_race_row *pt_race_rows;
@@ -38,6 +40,12 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
 /* A row; 0: there is no more room. */
 uint32_t pt_race_row_new(struct pt_race_self *self);
 void pt_race_row_free(struct pt_race_self *self, uint32_t row);
+/* What r is when that row, or link, is begun: it has never been that before. */
+static inline uint64_t pt_race_row_word(struct pt_race_row *row, uint64_t kind)
+{
+    uint64_t most = (UINT64_C(1) << (61 - PT_RACE_ROW_BITS)) - 1;
+    return kind | (++row->generation & most) << PT_RACE_ROW_BITS | (uint64_t)(row - pt_race_rows);
+}
 /* A list of slots of this size (many.c), and its number; 0: there is no more room. */
 uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size);
 void pt_race_many_free(struct pt_race_self *self, uint32_t at);

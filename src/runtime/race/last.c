@@ -11,23 +11,25 @@
 
 #include "runtime/sys/sys.h"
 
-enum { BITS = 20, AHEAD = 12 };
+enum { BITS = 20, LOOP_BITS = 16, AHEAD = 12 };
 
 struct last {
     _Atomic uint64_t key; /* the slot's thread and number, and 1 more; 0: nothing is there, or not yet */
     _Atomic uint64_t about, note;
 };
-static struct last *table; /* of reads, then of writes, by the granule's address: so that neighbours are neighbours */
+/* Of reads, then of writes, by the granule's address, so that neighbours are neighbours; then of loops, by the key. */
+static struct last *table;
+enum { ENTRIES = (2 << BITS) + (1 << LOOP_BITS) };
 
 bool pt_race_last_start(void)
 {
-    table = pt_sys_reserve_table(sizeof *table << (BITS + 1));
+    table = pt_sys_reserve_table(sizeof *table * ENTRIES);
     return table != NULL;
 }
 
 void pt_race_last_restart(void)
 {
-    pt_sys_empty(table, sizeof *table << (BITS + 1));
+    pt_sys_empty(table, sizeof *table * ENTRIES);
 }
 
 static uint64_t key_of(uint64_t slot)
@@ -40,10 +42,13 @@ static struct last *entry_of(uintptr_t granule, bool writes)
     return &table[(writes ? 1u << BITS : 0) + (granule >> 3 & ((1u << BITS) - 1))];
 }
 
-bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note)
+static struct last *loop_of(uint64_t key)
 {
-    uint64_t key = key_of(slot);
-    const struct last *last = entry_of(granule, slot & PT_RACE_WROTE);
+    return &table[(2 << BITS) + (key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOOP_BITS))];
+}
+
+static bool is_in(const struct last *last, uint64_t key, uint64_t *ret_about, uint64_t *ret_note)
+{
     /* acquire: partner of the release in keep; the second look finds out whether somebody has begun to write */
     bool there = atomic_load_explicit(&last->key, memory_order_acquire) == key;
     *ret_about = pt_race_get(&last->about);
@@ -52,10 +57,15 @@ bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, ui
     return there && pt_race_get(&last->key) == key;
 }
 
-static void keep(uintptr_t granule, uint64_t slot, bool writes, uint64_t about, uint64_t note)
+bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note)
 {
     uint64_t key = key_of(slot);
-    struct last *last = entry_of(granule, writes);
+    return is_in(entry_of(granule, slot & PT_RACE_WROTE), key, ret_about, ret_note) ||
+           is_in(loop_of(key), key, ret_about, ret_note);
+}
+
+static void keep(struct last *last, uint64_t key, uint64_t about, uint64_t note)
+{
     pt_race_put(&last->key, 0);
     atomic_thread_fence(memory_order_release);
     pt_race_put(&last->about, about);
@@ -112,12 +122,14 @@ void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t fr
         fetch(ring, number + AHEAD);
         if (type == PT_RACE_RECORD_NOTE)
             note = pt_race_get(&record->same);
+        uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
+        if (type == PT_RACE_RECORD_LOOP)
+            keep(loop_of(key_of(slot)), key_of(slot), about, note);
         if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
             continue;
-        uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
         uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
         for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
             if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
-                keep(granule, slot, type == PT_RACE_RECORD_WRITE, about, note);
+                keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key_of(slot), about, note);
     }
 }

@@ -171,7 +171,8 @@ static void read_record(const struct pt_race_self *self, const struct pt_race_lo
     const struct pt_race_record *region = find_mark(log, number, PT_RACE_RECORD_REGION),
                                 *note = find_mark(log, number, PT_RACE_RECORD_NOTE);
     uint64_t noted = pt_race_get(&note->same);
-    out->last = number + (more & PT_RACE_LATER);
+    out->last = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP ? number - (more & PT_RACE_LATER)
+                                                                : number + (more & PT_RACE_LATER);
     out->then = (struct pt_hb_thread){.id = thread,
                                       .clock = more & PT_RACE_ANOTHER ? number : out->last,
                                       .past = pt_vec_ref(&self->memory, past_of(region))};
@@ -281,6 +282,7 @@ void pt_race_log_end(struct pt_race_self *self)
 {
     pt_race_column_give(self->log.column);
     self->log.column = PT_RACE_NO_COLUMN;
+    pt_race_loop_end(self);
     if (!self->log.ring || !self->log.end)
         return;
     struct pt_race_log *log = &pt_race_logs[self->hb.id], *oldest;

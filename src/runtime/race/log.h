@@ -18,6 +18,8 @@
  *                19 that is not known of all of it: it has bytes that were accessed one by one, or other places
  *              0-18 of a write how much later it was made last
  *     REGION: from here on the thread is in the region that began at clock `other`, knowing `same`
+ *     LOOP:   a read, as above, of granules that nobody has counted (loop.c); bits 0-18 of `more`: how much earlier
+ *             the first of its bytes were read. It is never changed
  *     NOTE:   from here on accesses are made with stack and locks `same`
  *     LINKS:  `same`, `other` and `more` are slots, all with their kind, where an access has replaced more than two;
  * the slot of such a record has no bytes
@@ -36,7 +38,8 @@ enum pt_race_record_type {
     PT_RACE_RECORD_WRITE,
     PT_RACE_RECORD_REGION,
     PT_RACE_RECORD_NOTE,
-    PT_RACE_RECORD_LINKS
+    PT_RACE_RECORD_LINKS,
+    PT_RACE_RECORD_LOOP
 };
 enum {
     PT_RACE_TYPE_AT = 61,
@@ -103,6 +106,15 @@ static inline unsigned pt_race_run_in(uint64_t about)
 static inline uint64_t pt_race_hash_of(uint32_t place)
 {
     return UINT64_C(1) << (place * UINT32_C(0x9e3779b9) >> 28);
+}
+
+static inline bool pt_race_is_row(uint64_t r)
+{
+    return (r & PT_RACE_CHAIN) == PT_RACE_OWN;
+}
+static inline bool pt_race_is_chain(uint64_t r)
+{
+    return (r & PT_RACE_CHAIN) == PT_RACE_CHAIN;
 }
 
 /* Whether all until that slot happens before what the thread does next. */
@@ -196,10 +208,10 @@ enum pt_race_made {
     PT_RACE_AGAIN
 };
 enum {
-    PT_RACE_COLUMNS = 64,
     PT_RACE_NO_COLUMN = UINT8_MAX,
     PT_RACE_ENTRY = 3,
-    PT_RACE_COMMON_MOST = 1 + PT_RACE_ENTRY * PT_RACE_COLUMNS
+    PT_RACE_CHAIN_MOST = 64, /* slots of a chain */
+    PT_RACE_COMMON_MOST = PT_RACE_CHAIN_MOST + PT_RACE_ENTRY * PT_RACE_COLUMNS
 };
 void pt_race_common_restart(void);
 /* A column for a thread, or PT_RACE_NO_COLUMN; and it needs it no more. */
@@ -213,14 +225,56 @@ enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race
 /* A write of a granule that has a row. */
 enum pt_race_made pt_race_common_write(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule,
                                        unsigned bytes, unsigned kind, const struct pt_site *site);
-/* Of a granule that is locked: all slots of its row, at most PT_RACE_COMMON_MOST; and it has none any more, if it had.
- */
+/* Of a granule that is locked: all slots of its row or chain, at most PT_RACE_COMMON_MOST; and it has none any more, if
+ * it had. */
 unsigned pt_race_common_slots(uint64_t r, uint64_t *out);
 void pt_race_common_end(struct pt_race_self *self, uint64_t r);
 /* Whether all its reads, in r or in the row that r says, come before what the thread does next. */
 bool pt_race_knows_reads(const struct pt_race_self *self, uint64_t r);
 /* Whether the row has the slot with that thread and number, of the thread with that column. */
 bool pt_race_common_has(unsigned column, uint64_t r, uint64_t wanted);
+
+/* ---- loop.c ---- */
+
+/* A read, of which the thread has made one like it in its region, from a slot of reads like this one: nothing, a slot,
+ * or a chain. AGAIN: it is to be made by other means. */
+enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                    uintptr_t granule, const struct pt_site *site, struct pt_race_loop *loop);
+/* The thread makes no such reads any more; and none at all. */
+void pt_race_loop_leave(struct pt_race_self *self, struct pt_race_loop *loop);
+void pt_race_loop_end(struct pt_race_self *self);
+/* The slots of a chain, the latest first. */
+unsigned pt_race_chain_slots(uint64_t r, uint64_t *out);
+/* So many name it no more. Nothing happens to what is no chain. */
+void pt_race_chain_drop(struct pt_race_self *self, uint64_t r, uint32_t count);
+
+static inline struct pt_race_loop *pt_race_loop_of(struct pt_race_self *self, uint64_t r, unsigned bytes,
+                                                   const struct pt_site *site)
+{
+    uint64_t mixed = ((uintptr_t)site + bytes + r * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x9e3779b97f4a7c15);
+    return &self->log.loops[mixed >> (64 - PT_RACE_LOOP_BITS)];
+}
+static inline bool pt_race_is_loop(const struct pt_race_self *self, const struct pt_race_loop *loop, uint64_t r,
+                                   unsigned bytes, const struct pt_site *site)
+{
+    return loop->from == r && loop->site == ((uintptr_t)site | self->log.epoch) && loop->bytes == bytes &&
+           loop->calls == pt_race_calls();
+}
+/* From here on it is of such reads. */
+static inline void pt_race_loop_begin(struct pt_race_self *self, struct pt_race_loop *loop, uint64_t r, unsigned bytes,
+                                      const struct pt_site *site)
+{
+    if (loop->to)
+        pt_race_loop_leave(self, loop);
+    *loop = (struct pt_race_loop){
+        .site = (uintptr_t)site | self->log.epoch, .from = r, .calls = pt_race_calls(), .bytes = (uint8_t)bytes};
+}
+/* So many granules have gone from the one slot to the other. */
+static inline void pt_race_loop_count(struct pt_race_self *self, struct pt_race_loop *loop, uint32_t count)
+{
+    if (__builtin_expect((loop->used += count) >> 30, 0))
+        pt_race_loop_leave(self, loop);
+}
 
 /* ---- make.c ---- */
 
@@ -235,9 +289,15 @@ static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t 
     return done;
 }
 
+/* Whether a record of the thread's own is still there, and will be for a while. */
+static inline bool pt_race_is_there(const struct pt_race_self *self, uint64_t number)
+{
+    return self->hb.clock - number <= PT_RACE_RING - 2 * PT_RACE_BLOCK;
+}
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */
 uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place);
+enum { PT_RACE_STEPS = 12 };
 /* Puts an access into the log, with what it replaces; its number. */
 uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
                             uint64_t same, uint64_t other);

@@ -15,10 +15,6 @@
 
 #define COLD __attribute__((noinline))
 
-/* Accesses of one granule, of one kind, in one region that are logged by their places. Of another one nothing new is
- * said if the slot has its bytes: whoever races with it races with those. */
-enum { STEPS = 12 };
-
 bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
 {
     self->hb.clock += self->log.read == self->hb.clock; /* what was read in a cell comes before it */
@@ -37,12 +33,6 @@ bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, c
     return true;
 }
 
-/* Whether a record of the thread's own is still there, and will be for a while. */
-static inline bool is_there(const struct pt_race_self *self, uint64_t number)
-{
-    return self->hb.clock - number <= PT_RACE_RING - 2 * PT_RACE_BLOCK;
-}
-
 /* That record is of this access, too, of whatever bytes. */
 static inline void widen(struct pt_race_record *record, uint64_t about, unsigned bytes)
 {
@@ -57,13 +47,16 @@ bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct 
 {
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire), slot = kind & PT_CELL_WRITES ? w : r;
-    if (w & PT_RACE_CELL || !pt_race_is_mine(self, slot) || !is_there(self, filter->number) ||
+    if (w & PT_RACE_CELL || !pt_race_is_mine(self, slot) || !pt_race_is_there(self, filter->number) ||
         (w & bytes && !pt_race_knows_write(self, w)) ||
         (kind & PT_CELL_WRITES &&
          (r & PT_RACE_OWN || (r & bytes && !pt_race_knows(self, r)) || !pt_race_rewrite(self, slot, bytes, site))))
         return false;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, filter->number);
-    widen(record, pt_race_get(&record->about), bytes);
+    uint64_t about = pt_race_get(&record->about);
+    if (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP)
+        return false;
+    widen(record, about, bytes);
     if (bytes & ~(unsigned)slot &&
         !pt_race_swap(pair, w, r, kind & PT_CELL_WRITES ? w | bytes : w, kind & PT_CELL_WRITES ? r : r | bytes))
         return false;
@@ -75,23 +68,24 @@ uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned by
 {
     unsigned steps = 0;
     uint64_t number = 0;
-    for (; pt_race_is_mine(self, slot) && steps < STEPS; steps++) {
+    for (; pt_race_is_mine(self, slot) && steps < PT_RACE_STEPS; steps++) {
         number = pt_race_number_of(slot);
-        if (!is_there(self, number))
+        if (!pt_race_is_there(self, number))
             return 0;
         struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
         uint64_t about = pt_race_get(&record->about);
-        if (!steps && !(bytes & ~(unsigned)slot) && (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= STEPS)
+        if (!steps && !(bytes & ~(unsigned)slot) && (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= PT_RACE_STEPS)
             return number;
         if (!steps && !(about & pt_race_hash_of(place)))
             return 0;
-        if (pt_race_place_in(about) == place && !(about >> PT_RACE_RECORD_OP_AT & 3)) {
+        if (pt_race_place_in(about) == place && !(about >> PT_RACE_RECORD_OP_AT & 3) &&
+            (about >> PT_RACE_TYPE_AT != PT_RACE_RECORD_LOOP || !(bytes & ~(unsigned)(about >> PT_RACE_BYTES_AT)))) {
             widen(record, about, bytes);
             return number;
         }
         slot = pt_race_get(&record->same);
     }
-    return steps == STEPS ? number : 0;
+    return steps == PT_RACE_STEPS ? number : 0;
 }
 
 /* What a record takes over from the one before it, of the same kind and region: the hashes of places, and how many
@@ -150,20 +144,43 @@ static COLD enum pt_race_made extend(struct pt_race_self *self, struct pt_race_p
     return PT_RACE_MADE;
 }
 
+/* The same read as of other granules that had the same slots: what has become of theirs becomes of these. */
+static inline enum pt_race_made go_on(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                      uintptr_t granule, const struct pt_site *site, struct pt_race_loop *loop)
+{
+    if (__builtin_expect(!loop->to || !pt_race_is_there(self, loop->number), 0))
+        return pt_race_loop_make(self, pair, w, r, granule, site, loop);
+    if (loop->to != r) {
+        if (!pt_race_swap(pair, w, r, w, loop->to))
+            return PT_RACE_CHANGED;
+        pt_race_loop_count(self, loop, 1);
+    }
+    pt_race_filter_put(self, granule, loop->bytes, PT_CELL_READS, site, loop->number);
+    return PT_RACE_MADE;
+}
+
 static inline enum pt_race_made make_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                           uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {
     unsigned all = bytes;
     if (w & bytes && !pt_race_knows_write(self, w))
         return PT_RACE_RACES;
+    if (pt_race_is_row(r))
+        return pt_race_common_read(self, pair, w, r, granule, bytes, site);
+    struct pt_race_loop *loop = pt_race_loop_of(self, r, bytes, site);
+    if (pt_race_is_loop(self, loop, r, bytes, site)) {
+        enum pt_race_made made = go_on(self, pair, w, r, granule, site, loop);
+        if (made != PT_RACE_AGAIN)
+            return made;
+    } else {
+        pt_race_loop_begin(self, loop, r, bytes, site);
+    }
     if (pt_race_is_mine(self, r)) {
         enum pt_race_made made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
         if (made != PT_RACE_AGAIN)
             return made;
         all |= (uint8_t)r;
-    } else if (r & PT_RACE_OWN) {
-        return pt_race_common_read(self, pair, w, r, granule, bytes, site);
-    } else if (r && (has_more(r, bytes) || !pt_race_knows(self, r))) {
+    } else if (r && (r & PT_RACE_OWN || has_more(r, bytes) || !pt_race_knows(self, r))) {
         return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
     }
     uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);

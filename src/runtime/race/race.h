@@ -8,7 +8,8 @@
  *     48-61   which thread
  *        62   (of w) the granule has a cell: then bits 0-30 are its number, and r is 0. Bit 31: it is a list of
  *             slots (many.c); else all is known of the granule's accesses (race/cell.h)
- *             (of r) several threads have read it: bits 0-61 are a row of slots (common.c)
+ *             (of r) several threads have read it: bits 0-61 are a row of slots (common.c), or with bit 61 a chain
+ *             (loop.c)
  *        63   (w alone) locked: one thread works on it
  *
  * That is FastTrack's state (Flanagan, Freund, PLDI 2009): enough to tell whether an access races, whatever has become
@@ -33,13 +34,33 @@
 #define PT_RACE_LOCKED (UINT64_C(1) << 63)
 #define PT_RACE_OWN    (UINT64_C(1) << 62)
 #define PT_RACE_CELL   (PT_RACE_LOCKED | PT_RACE_OWN)
+#define PT_RACE_CHAIN  (PT_RACE_OWN | UINT64_C(1) << 61)
+
+/* How much there is of all that is bounded. Tests have a library of it in which all is soon used up. */
+enum {
+#ifdef PT_RACE_SMALL
+    PT_RACE_LOG_BITS = 7,
+    PT_RACE_BLOCK = 16,
+    PT_RACE_FILTER_BITS = 3,
+    PT_RACE_LOOP_BITS = 3,
+    PT_RACE_LOOP_ROWS = 2,
+    PT_RACE_COLUMNS = 4,
+    PT_RACE_ROW_BITS = 6,
+#else
+    PT_RACE_LOG_BITS = 16,   /* records that a log has, as a power of two ... */
+    PT_RACE_BLOCK = 256,     /* ... and of a part of it */
+    PT_RACE_FILTER_BITS = 9, /* what a thread remembers of its accesses, and ... */
+    PT_RACE_LOOP_BITS = 6,   /* ... of its loops (loop.c) */
+    PT_RACE_LOOP_ROWS = 32,  /* granules of a loop that get rows before others get a chain */
+    PT_RACE_COLUMNS = 64,    /* threads that have columns (common.c) at a time */
+    PT_RACE_ROW_BITS = 24,   /* rows, and links of chains */
+#endif
+};
+
 enum {
     PT_RACE_NUMBER_AT = 8,
     PT_RACE_THREAD_AT = 48,
     PT_RACE_THREAD_BITS = 14,
-    PT_RACE_LOG_BITS = 16, /* records that a log has, as a power of two ... */
-    PT_RACE_BLOCK = 256,   /* ... and of a part of it */
-    PT_RACE_FILTER_BITS = 9,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
     PT_RACE_SAID_BITS = 8,
@@ -89,6 +110,17 @@ struct pt_race_filter {
 };
 #define PT_RACE_EPOCH (UINT64_C(1) << 48)
 
+/* A read that the thread makes of one granule after the other (loop.c). */
+struct pt_race_loop {
+    uint64_t site;   /* with the epoch of the region */
+    uint64_t from;   /* the slot of reads that those granules have ... */
+    uint64_t to;     /* ... and what it becomes; 0: that is not known yet */
+    uint64_t calls;  /* pt_race_calls of the record */
+    uint64_t number; /* of it */
+    uint32_t used;   /* granules that went from the one to the other */
+    uint8_t bytes, seen;
+};
+
 struct pt_race_record;
 
 /* What a thread has to do with its log. */
@@ -103,6 +135,7 @@ struct pt_race_journal {
     uint64_t calls;              /* pt_race_calls of the latest record */
     uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
+    struct pt_race_loop loops[1 << PT_RACE_LOOP_BITS];
 };
 
 struct pt_race_lock_held {

@@ -62,6 +62,7 @@ void pt_race_changed(struct pt_race_self *self)
     log->stop = 0;
     if (__builtin_expect(!log->epoch, 0)) { /* all have been: none of them is remembered */
         memset(log->filter, 0, sizeof log->filter);
+        pt_race_loop_end(self);
         log->epoch = PT_RACE_EPOCH;
     }
 }
