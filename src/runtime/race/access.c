@@ -82,15 +82,16 @@ static uintptr_t read_run(struct pt_race_self *self, uintptr_t granule, uintptr_
         return granule;
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
-    struct pt_race_loop *loop = pt_race_loop_of(self, r, PT_CELL_WHOLE, site);
-    if (w & PT_RACE_CELL || pt_race_is_row(r) || !pt_race_knows_write(self, w))
+    uint64_t key = pt_race_loop_site(self, PT_CELL_WHOLE, site);
+    struct pt_race_loop *loop = pt_race_loop_of(self, r, key);
+    if (w & PT_RACE_CELL || pt_race_is_row(r) || pt_race_get(&pair[1].r) != r || !pt_race_knows_write(self, w))
         return granule;
-    if (!pt_race_is_loop(self, loop, r, PT_CELL_WHOLE, site))
-        pt_race_loop_begin(self, loop, r, PT_CELL_WHOLE, site);
+    if (loop->from != r || loop->site != key)
+        pt_race_loop_begin(self, loop, r, key);
     if (end - granule >= 8 * PT_RACE_LOOP_ROWS)
         loop->seen = PT_RACE_LOOP_ROWS;
-    if (!loop->to || !pt_race_is_there(self, loop->number)) {
-        if (pt_race_loop_make(self, pair++, w, r, granule, site, loop) != PT_RACE_MADE)
+    if (!pt_race_loop_goes_on(self, loop)) {
+        if (pt_race_loop_make(self, pair++, w, r, granule, PT_CELL_WHOLE, site, loop) != PT_RACE_MADE)
             return granule;
         granule += 8;
     }

@@ -236,10 +236,17 @@ bool pt_race_common_has(unsigned column, uint64_t r, uint64_t wanted);
 
 /* ---- loop.c ---- */
 
+/* Whether a record of the thread's own is still there, and will be for a while. */
+static inline bool pt_race_is_there(const struct pt_race_self *self, uint64_t number)
+{
+    return self->hb.clock - number <= PT_RACE_RING - 2 * PT_RACE_BLOCK;
+}
+
 /* A read, of which the thread has made one like it in its region, from a slot of reads like this one: nothing, a slot,
  * or a chain. AGAIN: it is to be made by other means. */
 enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                    uintptr_t granule, const struct pt_site *site, struct pt_race_loop *loop);
+                                    uintptr_t granule, unsigned bytes, const struct pt_site *site,
+                                    struct pt_race_loop *loop);
 /* The thread makes no such reads any more; and none at all. */
 void pt_race_loop_leave(struct pt_race_self *self, struct pt_race_loop *loop);
 void pt_race_loop_end(struct pt_race_self *self);
@@ -248,26 +255,30 @@ unsigned pt_race_chain_slots(uint64_t r, uint64_t *out);
 /* So many name it no more. Nothing happens to what is no chain. */
 void pt_race_chain_drop(struct pt_race_self *self, uint64_t r, uint32_t count);
 
-static inline struct pt_race_loop *pt_race_loop_of(struct pt_race_self *self, uint64_t r, unsigned bytes,
-                                                   const struct pt_site *site)
+/* What loops remember the site by, for reads of these bytes; 0: there are no loops of these. */
+static inline uint64_t pt_race_loop_site(const struct pt_race_self *self, unsigned bytes, const struct pt_site *site)
 {
-    uint64_t mixed = ((uintptr_t)site + bytes + r * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &self->log.loops[mixed >> (64 - PT_RACE_LOOP_BITS)];
+    _Static_assert(_Alignof(struct pt_site) >= 4, "two bits of its address say which bytes");
+    unsigned which = bytes == PT_CELL_WHOLE ? 3 : bytes == 0x0f ? 1 : bytes == 0xf0 ? 2 : 0;
+    return which ? (uintptr_t)site | self->log.epoch | which : 0;
 }
-static inline bool pt_race_is_loop(const struct pt_race_self *self, const struct pt_race_loop *loop, uint64_t r,
-                                   unsigned bytes, const struct pt_site *site)
+static inline struct pt_race_loop *pt_race_loop_of(struct pt_race_self *self, uint64_t r, uint64_t site)
 {
-    return loop->from == r && loop->site == ((uintptr_t)site | self->log.epoch) && loop->bytes == bytes &&
-           loop->calls == pt_race_calls();
+    return &self->log.loops[(site + r) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PT_RACE_LOOP_BITS)];
 }
 /* From here on it is of such reads. */
-static inline void pt_race_loop_begin(struct pt_race_self *self, struct pt_race_loop *loop, uint64_t r, unsigned bytes,
-                                      const struct pt_site *site)
+static inline void pt_race_loop_begin(struct pt_race_self *self, struct pt_race_loop *loop, uint64_t r, uint64_t site)
 {
     if (loop->to)
         pt_race_loop_leave(self, loop);
-    *loop = (struct pt_race_loop){
-        .site = (uintptr_t)site | self->log.epoch, .from = r, .calls = pt_race_calls(), .bytes = (uint8_t)bytes};
+    loop->site = site;
+    loop->from = r;
+    loop->seen = 0;
+}
+/* Whether it is known what becomes of the slot. */
+static inline bool pt_race_loop_goes_on(const struct pt_race_self *self, const struct pt_race_loop *loop)
+{
+    return loop->to && pt_race_is_there(self, loop->number) && loop->calls == pt_race_calls();
 }
 /* So many granules have gone from the one slot to the other. */
 static inline void pt_race_loop_count(struct pt_race_self *self, struct pt_race_loop *loop, uint32_t count)
@@ -289,11 +300,6 @@ static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t 
     return done;
 }
 
-/* Whether a record of the thread's own is still there, and will be for a while. */
-static inline bool pt_race_is_there(const struct pt_race_self *self, uint64_t number)
-{
-    return self->hb.clock - number <= PT_RACE_RING - 2 * PT_RACE_BLOCK;
-}
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */
 uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place);

@@ -177,22 +177,23 @@ static uint64_t build(struct pt_race_self *self, uint64_t r, const struct change
 }
 
 /* The granule is locked, with this slot of reads. */
-static enum pt_race_made make_locked(struct pt_race_self *self, uint64_t r, uintptr_t granule,
+static enum pt_race_made make_locked(struct pt_race_self *self, uint64_t r, uintptr_t granule, unsigned bytes,
                                      const struct pt_site *site, struct pt_race_loop *loop)
 {
     struct change change;
     uint64_t number;
-    split(self, r, loop->bytes, &change);
+    split(self, r, bytes, &change);
     if (change.kept_count == MOST)
         return PT_RACE_AGAIN;
-    uint64_t mine = log_it(self, &change, granule, loop->bytes, pt_race_place_of(site), &number);
+    uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), &number);
     uint64_t to = build(self, r, &change, mine);
     if (!to)
         return PT_RACE_AGAIN;
     loop->to = to;
     loop->number = number;
     loop->used = to != r;
-    pt_race_filter_put(self, granule, loop->bytes, PT_CELL_READS, site, number);
+    loop->calls = pt_race_calls();
+    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
     return PT_RACE_MADE;
 }
 
@@ -203,18 +204,19 @@ static bool is_of_several(const struct pt_race_self *self, uint64_t r, unsigned 
 }
 
 enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                    uintptr_t granule, const struct pt_site *site, struct pt_race_loop *loop)
+                                    uintptr_t granule, unsigned bytes, const struct pt_site *site,
+                                    struct pt_race_loop *loop)
 {
-    if (loop->to) { /* its record is gone */
+    if (loop->to) { /* its record is gone, or is of other calls */
         pt_race_loop_leave(self, loop);
-    } else if (loop->seen < ROWS && self->log.column != PT_RACE_NO_COLUMN && is_of_several(self, r, loop->bytes)) {
+    } else if (loop->seen < ROWS && self->log.column != PT_RACE_NO_COLUMN && is_of_several(self, r, bytes)) {
         loop->seen++;
         return PT_RACE_AGAIN;
     }
     uint64_t word = pt_race_lock_word(&pair->w);
     enum pt_race_made made = PT_RACE_CHANGED;
     if (word == w && pt_race_get(&pair->r) == r) {
-        made = make_locked(self, r, granule, site, loop);
+        made = make_locked(self, r, granule, bytes, site, loop);
         if (made == PT_RACE_MADE)
             pt_race_put(&pair->r, loop->to);
     }

@@ -144,45 +144,61 @@ static COLD enum pt_race_made extend(struct pt_race_self *self, struct pt_race_p
     return PT_RACE_MADE;
 }
 
-/* The same read as of other granules that had the same slots: what has become of theirs becomes of these. */
-static inline enum pt_race_made go_on(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                      uintptr_t granule, const struct pt_site *site, struct pt_race_loop *loop)
+/* Whether the thread's own slot is of a record that granules share. */
+static inline bool is_of_loop(const struct pt_race_self *self, uint64_t slot)
 {
-    if (__builtin_expect(!loop->to || !pt_race_is_there(self, loop->number), 0))
-        return pt_race_loop_make(self, pair, w, r, granule, site, loop);
+    uint64_t number = pt_race_number_of(slot);
+    return pt_race_is_there(self, number) &&
+           pt_race_get(&pt_race_record_at(self->log.ring, number)->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP;
+}
+
+/* The same read as of other granules that had the same slots: what has become of theirs becomes of these. AGAIN: there
+ * were none, or not enough. */
+__attribute__((always_inline)) static inline enum pt_race_made go_on(struct pt_race_self *self,
+                                                                     struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                                                     uintptr_t granule, unsigned bytes,
+                                                                     const struct pt_site *site)
+{
+    uint64_t key = pt_race_loop_site(self, bytes, site);
+    if (!key || (pt_race_is_mine(self, r) && !is_of_loop(self, r)))
+        return PT_RACE_AGAIN;
+    struct pt_race_loop *loop = pt_race_loop_of(self, r, key);
+    if (loop->from != r || loop->site != key) {
+        pt_race_loop_begin(self, loop, r, key);
+        return PT_RACE_AGAIN;
+    }
+    if (__builtin_expect(!pt_race_loop_goes_on(self, loop), 0))
+        return pt_race_loop_make(self, pair, w, r, granule, bytes, site, loop);
     if (loop->to != r) {
         if (!pt_race_swap(pair, w, r, w, loop->to))
             return PT_RACE_CHANGED;
         pt_race_loop_count(self, loop, 1);
     }
-    pt_race_filter_put(self, granule, loop->bytes, PT_CELL_READS, site, loop->number);
+    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, loop->number);
     return PT_RACE_MADE;
 }
 
-static inline enum pt_race_made make_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
-                                          uintptr_t granule, unsigned bytes, const struct pt_site *site)
+__attribute__((always_inline)) static inline enum pt_race_made make_read(struct pt_race_self *self,
+                                                                         struct pt_race_pair *pair, uint64_t w,
+                                                                         uint64_t r, uintptr_t granule, unsigned bytes,
+                                                                         const struct pt_site *site)
 {
     unsigned all = bytes;
     if (w & bytes && !pt_race_knows_write(self, w))
         return PT_RACE_RACES;
     if (pt_race_is_row(r))
         return pt_race_common_read(self, pair, w, r, granule, bytes, site);
-    struct pt_race_loop *loop = pt_race_loop_of(self, r, bytes, site);
-    if (pt_race_is_loop(self, loop, r, bytes, site)) {
-        enum pt_race_made made = go_on(self, pair, w, r, granule, site, loop);
-        if (made != PT_RACE_AGAIN)
-            return made;
-    } else {
-        pt_race_loop_begin(self, loop, r, bytes, site);
-    }
+    enum pt_race_made made = PT_RACE_AGAIN;
     if (pt_race_is_mine(self, r)) {
-        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
-        if (made != PT_RACE_AGAIN)
-            return made;
+        made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
         all |= (uint8_t)r;
-    } else if (r && (r & PT_RACE_OWN || has_more(r, bytes) || !pt_race_knows(self, r))) {
-        return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
     }
+    if (made == PT_RACE_AGAIN)
+        made = go_on(self, pair, w, r, granule, bytes, site);
+    if (made != PT_RACE_AGAIN)
+        return made;
+    if (r && !pt_race_is_mine(self, r) && (r & PT_RACE_OWN || has_more(r, bytes) || !pt_race_knows(self, r)))
+        return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
     uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
     if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
         return PT_RACE_CHANGED;

@@ -110,15 +110,15 @@ struct pt_race_filter {
 };
 #define PT_RACE_EPOCH (UINT64_C(1) << 48)
 
-/* A read that the thread makes of one granule after the other (loop.c). */
+/* A read of four or eight bytes that the thread makes of one granule after the other (loop.c). */
 struct pt_race_loop {
-    uint64_t site;   /* with the epoch of the region */
+    uint64_t site;   /* with the epoch of the region, and in bits 0-1 which bytes */
     uint64_t from;   /* the slot of reads that those granules have ... */
     uint64_t to;     /* ... and what it becomes; 0: that is not known yet */
-    uint64_t calls;  /* pt_race_calls of the record */
-    uint64_t number; /* of it */
+    uint64_t number; /* of the record */
+    uint64_t calls;  /* pt_race_calls of it */
     uint32_t used;   /* granules that went from the one to the other */
-    uint8_t bytes, seen;
+    uint32_t seen;   /* those that did not */
 };
 
 struct pt_race_record;
