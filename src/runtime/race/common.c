@@ -154,6 +154,8 @@ enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_
         if (!is_unchanged(pair, w, r))
             return PT_RACE_CHANGED;
     }
+    if (number != pt_race_number_of(old))
+        pt_race_replaced(self, old);
     pt_race_filter_add(self, granule, bytes, PT_CELL_READS, site, number);
     return PT_RACE_MADE;
 }

@@ -107,6 +107,8 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
 /* The granules' slots are all over the memory. */
 static void fetch(struct pt_race_record *ring, uint64_t number)
 {
+    if (pt_race_is_replaced(ring, number))
+        return;
     uintptr_t granule = (uintptr_t)(pt_race_get(&pt_race_record_at(ring, number)->more) >> PT_RACE_MORE_AT) << 3;
     struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
     if (leaf)
@@ -125,7 +127,8 @@ void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t fr
         uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
         if (type == PT_RACE_RECORD_LOOP)
             keep(loop_of(key_of(slot)), key_of(slot), about, note);
-        if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
+        if ((type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE) ||
+            (pt_race_is_replaced(ring, number) && !pt_race_run_in(about)))
             continue;
         uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
         for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)

@@ -41,7 +41,7 @@ void pt_race_log_restart(void)
     atomic_store(&pt_race_learned, false);
     for (uint32_t i = 0; i < atomic_load(&highest); i++)
         if (pt_race_logs[i].ring) {
-            pt_sys_empty(pt_race_logs[i].ring, RING * sizeof *pt_race_logs->ring);
+            pt_sys_empty(pt_race_logs[i].ring, PT_RACE_RING_BYTES);
             reset(&pt_race_logs[i]);
         }
     pt_race_last_restart();
@@ -59,7 +59,7 @@ void pt_race_log_begin(struct pt_race_self *self)
         return;
     struct pt_race_log *log = &pt_race_logs[number];
     if (!log->ring) {
-        log->ring = pt_sys_reserve(RING * sizeof *log->ring);
+        log->ring = pt_sys_reserve(PT_RACE_RING_BYTES);
         reset(log);
     }
     while (seen <= number && !atomic_compare_exchange_weak(&highest, &seen, number + 1))
@@ -71,6 +71,8 @@ void pt_race_log_begin(struct pt_race_self *self)
 /* Under the log's lock: the records of a block are no more. */
 static void clear(const struct pt_race_self *self, const struct pt_race_log *log, uint64_t from)
 {
+    for (uint64_t i = from; i < from + BLOCK; i += 64)
+        *pt_race_replaced_word(log->ring, i) &= BLOCK < 64 ? ~(((UINT64_C(1) << BLOCK % 64) - 1) << i % 64) : 0;
     for (uint64_t i = from; i < from + BLOCK; i++) {
         struct pt_race_record *record = pt_race_record_at(log->ring, i);
         if (pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_REGION)
@@ -259,7 +261,7 @@ static void forget_records(const struct pt_race_self *self, struct pt_race_log *
     atomic_store_explicit(&log->first, UINT64_MAX, memory_order_relaxed);
     for (; from <= log->block; from += BLOCK)
         clear(self, log, from);
-    pt_sys_empty(log->ring, RING * sizeof *log->ring);
+    pt_sys_empty(log->ring, PT_RACE_RING_BYTES);
     pt_spin_unlock(&log->lock);
 }
 

@@ -62,6 +62,7 @@ enum {
 struct pt_race_record {
     _Atomic uint64_t about, same, other, more;
 };
+_Static_assert(sizeof(struct pt_race_record) == 32, "");
 
 struct pt_race_log {
     struct pt_race_record *ring; /* NULL: this thread has none, and never had */
@@ -85,6 +86,17 @@ static inline uint64_t pt_race_slot_of(const struct pt_race_self *self, uint64_t
 static inline struct pt_race_record *pt_race_record_at(struct pt_race_record *ring, uint64_t number)
 {
     return &ring[number & (PT_RACE_RING - 1)];
+}
+/* Behind the records a ring has a bit for each: its access was replaced by a later one of its thread, so that no slot
+ * is of it any more, unless it is of several granules. */
+enum { PT_RACE_RING_BYTES = PT_RACE_RING * 32 + PT_RACE_RING / 8 };
+static inline uint64_t *pt_race_replaced_word(struct pt_race_record *ring, uint64_t number)
+{
+    return (uint64_t *)(void *)&ring[PT_RACE_RING] + (number & (PT_RACE_RING - 1)) / 64;
+}
+static inline bool pt_race_is_replaced(struct pt_race_record *ring, uint64_t number)
+{
+    return *pt_race_replaced_word(ring, number) >> number % 64 & 1;
 }
 static inline uint64_t pt_race_get(const _Atomic uint64_t *from)
 {
@@ -300,6 +312,13 @@ static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t 
     return done;
 }
 
+/* The slot is not in its granule any more. */
+static inline void pt_race_replaced(struct pt_race_self *self, uint64_t slot)
+{
+    uint64_t number = pt_race_number_of(slot);
+    if (slot >> PT_RACE_THREAD_AT == self->hb.id && pt_race_is_there(self, number))
+        *pt_race_replaced_word(self->log.ring, number) |= UINT64_C(1) << number % 64;
+}
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */
 uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place);

@@ -202,6 +202,7 @@ __attribute__((always_inline)) static inline enum pt_race_made make_read(struct 
     uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
     if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
         return PT_RACE_CHANGED;
+    pt_race_replaced(self, r);
     pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
     return PT_RACE_MADE;
 }
@@ -226,6 +227,9 @@ static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_
     uint64_t number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
     if (!pt_race_swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
         return PT_RACE_CHANGED;
+    pt_race_replaced(self, w);
+    if (!stays)
+        pt_race_replaced(self, r);
     if (!(kind >> PT_RACE_OP_AT))
         pt_race_filter_put(self, granule, bytes, kind, site, number);
     return PT_RACE_MADE;
