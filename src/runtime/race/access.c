@@ -131,12 +131,40 @@ static void end_write(struct pt_race_self *self, uintptr_t from, uintptr_t to, u
     self->hb.clock += touched;
 }
 
+/* The whole access is over. */
+static void end_several(struct pt_race_self *self)
+{
+    if (self->before.clock) {
+        pt_vec_drop(&self->memory, self->before.past);
+        self->before = (struct pt_hb_thread){0};
+    }
+    self->several = false;
+}
+
+/* A read of bytes of two granules, of at most eight: words that are not aligned. */
+static void read_two(struct pt_race_self *self, uintptr_t granule, unsigned bytes, const struct pt_site *site)
+{
+    self->several = true;
+    if (!pt_race_fast(self, granule, bytes & PT_CELL_WHOLE, PT_RACE_READ, site))
+        pt_race_access_one(self, granule, bytes & PT_CELL_WHOLE, PT_RACE_READ, site);
+    if (!make_one(self, granule + 8, bytes >> 8, PT_RACE_READ, site)) {
+        struct pt_race_step access = pt_race_step_of(PT_RACE_READ, site);
+        access.cell.bytes = (uint8_t)(bytes >> 8);
+        pt_race_touch(self, granule + 8, &access);
+    }
+    end_several(self);
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
     uintptr_t granule = address & ~(uintptr_t)7, to = address + size;
     if (!pt_race_is_address(address, to))
         return;
+    if (kind == PT_RACE_READ && size <= 8 && granule + 8 < to && self->log.ring) {
+        read_two(self, granule, ((1u << size) - 1) << (address & 7), site);
+        return;
+    }
     struct pt_race_step access = pt_race_step_of(kind, site);
     bool touched = false; /* of a write all granules get records, for end_together */
     uint64_t before = self->hb.clock;
@@ -155,9 +183,5 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     }
     if (kind & PT_CELL_WRITES)
         end_write(self, address, to, before, touched);
-    if (self->before.clock) {
-        pt_vec_drop(&self->memory, self->before.past);
-        self->before = (struct pt_hb_thread){0};
-    }
-    self->several = false;
+    end_several(self);
 }
