@@ -67,6 +67,11 @@ unsigned pt_race_column_take(void)
     return PT_RACE_NO_COLUMN;
 }
 
+bool pt_race_columns_are_left(void)
+{
+    return ~atomic_load_explicit(&taken, memory_order_relaxed) & UINT64_MAX >> (64 - PT_RACE_COLUMNS);
+}
+
 void pt_race_column_give(unsigned column)
 {
     if (column != PT_RACE_NO_COLUMN)

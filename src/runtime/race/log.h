@@ -222,13 +222,14 @@ enum pt_race_made {
 enum {
     PT_RACE_NO_COLUMN = UINT8_MAX,
     PT_RACE_ENTRY = 3,
-    PT_RACE_CHAIN_MOST = 64, /* slots of a chain */
+    PT_RACE_CHAIN_MOST = 256, /* slots of a chain */
     PT_RACE_COMMON_MOST = PT_RACE_CHAIN_MOST + PT_RACE_ENTRY * PT_RACE_COLUMNS
 };
 void pt_race_common_restart(void);
 /* A column for a thread, or PT_RACE_NO_COLUMN; and it needs it no more. */
 unsigned pt_race_column_take(void);
 void pt_race_column_give(unsigned column);
+bool pt_race_columns_are_left(void);
 /* A read that does not race with w, of a granule that has a row, or gets one. */
 enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                       uintptr_t granule, unsigned bytes, const struct pt_site *site);

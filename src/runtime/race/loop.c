@@ -9,7 +9,7 @@
  * whose slot a link has brings granules to it, and counts them; until it stops doing so it holds the link itself
  * (HOLD). So a link is free when its count is 0.
  *
- * Where several threads read few granules again and again, rows are better (common.c): a chain is made only when ROWS
+ * Where several threads read few granules again and again, rows are better (common.c): a chain is made only when some
  * granules have got rows by the same read, or many are read at once.
  *
  * Guarantee: make.c's. A read of a loop has the clock of the first one; the README says what that means. Cost: for a
@@ -17,7 +17,7 @@
  */
 #include "runtime/race/log.h"
 
-enum { ROWS = PT_RACE_LOOP_ROWS, MOST = PT_RACE_CHAIN_MOST };
+enum { MOST = PT_RACE_CHAIN_MOST };
 #define HOLD (UINT32_C(1) << 31)
 #define ROW  ((UINT64_C(1) << PT_RACE_ROW_BITS) - 1)
 
@@ -72,21 +72,22 @@ struct change {
 
 static void split(const struct pt_race_self *self, uint64_t r, unsigned bytes, struct change *change)
 {
-    uint64_t slots[MOST];
-    unsigned count = r ? pt_race_chain_slots(r, slots) : 0;
+    unsigned count = r ? pt_race_chain_slots(r, change->kept) : 0;
     change->mine = 0;
     change->kept_count = change->replaced_count = 0;
     for (unsigned i = 0; i < count; i++)
-        if (pt_race_is_mine(self, slots[i]))
-            change->mine = slots[i];
+        if (pt_race_is_mine(self, change->kept[i]))
+            change->mine = change->kept[i];
     bytes |= (uint8_t)change->mine; /* what the thread knows now it has known in all its region */
-    for (unsigned i = 0; i < count; i++)
-        if (slots[i] == change->mine)
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = change->kept[i];
+        if (slot == change->mine)
             continue;
-        else if (pt_race_knows(self, slots[i]) && !((uint8_t)slots[i] & ~bytes))
-            change->replaced[change->replaced_count++] = slots[i];
+        if (pt_race_knows(self, slot) && !((uint8_t)slot & ~bytes))
+            change->replaced[change->replaced_count++] = slot;
         else
-            change->kept[change->kept_count++] = slots[i];
+            change->kept[change->kept_count++] = slot;
+    }
 }
 
 /* Puts a record like that one, of a loop, of these bytes, too; its number. */
@@ -197,10 +198,16 @@ static enum pt_race_made make_locked(struct pt_race_self *self, uint64_t r, uint
     return PT_RACE_MADE;
 }
 
-/* Whether another thread's slot is to stay beside that of a read of these bytes. */
-static bool is_of_several(const struct pt_race_self *self, uint64_t r, unsigned bytes)
+/* How many granules with that slot of reads get rows before others get a chain: none, if the thread's slot alone will
+ * do. */
+static unsigned rows_before(const struct pt_race_self *self, uint64_t r, unsigned bytes)
 {
-    return pt_race_is_chain(r) || (r && !pt_race_is_mine(self, r) && ((uint8_t)r & ~bytes || !pt_race_knows(self, r)));
+    if (!r || !pt_race_columns_are_left()) /* who has none could not read them */
+        return 0;
+    if (pt_race_is_chain(r))
+        return PT_RACE_LOOP_FEWER;
+    bool alone = pt_race_is_mine(self, r) || (!((uint8_t)r & ~bytes) && pt_race_knows(self, r));
+    return alone ? 0 : PT_RACE_LOOP_ROWS;
 }
 
 enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
@@ -209,7 +216,7 @@ enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pa
 {
     if (loop->to) { /* its record is gone, or is of other calls */
         pt_race_loop_leave(self, loop);
-    } else if (loop->seen < ROWS && self->log.column != PT_RACE_NO_COLUMN && is_of_several(self, r, bytes)) {
+    } else if (loop->seen < rows_before(self, r, bytes)) {
         loop->seen++;
         return PT_RACE_AGAIN;
     }

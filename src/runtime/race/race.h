@@ -44,6 +44,7 @@ enum {
     PT_RACE_FILTER_BITS = 3,
     PT_RACE_LOOP_BITS = 3,
     PT_RACE_LOOP_ROWS = 2,
+    PT_RACE_LOOP_FEWER = 1,
     PT_RACE_COLUMNS = 4,
     PT_RACE_ROW_BITS = 6,
 #else
@@ -52,6 +53,7 @@ enum {
     PT_RACE_FILTER_BITS = 10, /* what a thread remembers of its accesses, and ... */
     PT_RACE_LOOP_BITS = 6,    /* ... of its loops (loop.c) */
     PT_RACE_LOOP_ROWS = 32,   /* granules of a loop that get rows before others get a chain */
+    PT_RACE_LOOP_FEWER = 4,   /* the same of those that have one already */
     PT_RACE_COLUMNS = 64,     /* threads that have columns (common.c) at a time */
     PT_RACE_ROW_BITS = 24,    /* rows, and links of chains */
 #endif
