@@ -6,7 +6,9 @@
  *
  * Guarantee: a cell is left as pt_cell_access would leave it, to the order of its lists; where that is not certain
  * nothing is changed, and races.c goes the long way. Cost: one look at the thread's entry, where the variable's second
- * cache line says that it was last; a write also looks at each read since the last write.
+ * cache line says that it was last; a write also looks at each read since the last write; a read that is the event
+ * before once more looks at nothing else. What takes time here are branches that no processor can foretell, more than
+ * instructions: so what is asked for ahead is found without any.
  */
 #include <string.h>
 
@@ -87,13 +89,14 @@ static inline bool is_quiet(struct races_var *var)
     return true;
 }
 
-static inline bool raise_read(struct races_var *var, const struct pt_hb_thread *thread,
-                              const struct pt_cell_access *access)
+/* Its entry; NULL: there is no room for one. */
+static inline struct pt_cell_seen *raise_read(struct races_var *var, const struct pt_hb_thread *thread,
+                                              const struct pt_cell_access *access)
 {
     struct pt_cell *cell = &var->cell;
     uint32_t at = entry_of(var, thread->id, access);
     if (at == PT_CELL_END)
-        return false;
+        return NULL;
     struct pt_cell_seen *seen = &cell->seen[at];
     seen->at = pt_hb_now(thread);
     seen->access.note = access->note;
@@ -102,7 +105,7 @@ static inline bool raise_read(struct races_var *var, const struct pt_hb_thread *
         seen->next = cell->fresh[FRESH_READS];
         cell->fresh[FRESH_READS] = at;
     }
-    return true;
+    return seen;
 }
 
 static inline bool raise_write(struct races *r, struct races_var *var, struct pt_hb_thread *thread,
@@ -131,8 +134,9 @@ static inline bool raise_write(struct races *r, struct races_var *var, struct pt
     return true;
 }
 
-/* False: it may race, or is another kind of access, and nothing has changed. */
-static inline bool take_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
+/* False: it may race, or is another kind of access, and nothing has changed. *ret_read: the entry, if it reads. */
+static inline bool take_plain(struct races *r, struct races_thread *t, const struct pt_event *event,
+                              struct pt_cell_seen **ret_read)
 {
     bool writes = event->op == PT_OP_WRITE;
     if (event->to || event->order || event->object >= r->var_cap)
@@ -146,11 +150,26 @@ static inline bool take_plain(struct races *r, struct races_thread *t, const str
                                           .op = event->op,
                                           .order = PT_HB_SEQ_CST,
                                           .note = {r->run.events, event->stack, pt_races_lock_set(r, t)}};
-    return writes ? raise_write(r, var, &t->hb, &access) : raise_read(var, &t->hb, &access);
+    if (writes)
+        return raise_write(r, var, &t->hb, &access);
+    *ret_read = raise_read(var, &t->hb, &access);
+    return *ret_read;
 }
 
-/* Taking and releasing a lock, without what pt_hb_lock and pt_hb_unlock do where nothing is to be learned or replaced
- * and no reader was there. */
+/* The event before was a plain read, and this one is the same again. Reads do not tick, so that nothing but the number
+ * of the event is another in their entry. */
+static inline bool is_again(const struct pt_event *event)
+{
+    const struct pt_event *before = event - 1;
+    uint32_t differs = (event->object ^ before->object) | (event->thread ^ before->thread) |
+                       (event->loc ^ before->loc) | (event->stack ^ before->stack);
+    unsigned kind = (unsigned)(event->op ^ before->op) | (unsigned)(event->order ^ before->order) |
+                    (unsigned)(event->to ^ before->to);
+    return !(differs | kind);
+}
+
+/* Taking and releasing a lock, without what pt_hb_lock and pt_hb_unlock do where nothing is to be learned, what the
+ * lock has is known to the thread that gives it back, and no reader was there. */
 static inline void take_lock(struct races *r, struct races_thread *t, uint32_t id)
 {
     struct races_lock *lock = &r->locks[id];
@@ -167,9 +186,13 @@ static inline void give_lock(struct races *r, struct races_thread *t, uint32_t i
     struct pt_hb_stamp *last = &hb->writers.last;
     t->lock_count--;
     t->lock_set = PT_NONE;
-    if (hb->readers.last.at || last->past != t->hb.past || !last->at || pt_epoch_thread(last->at) != t->hb.id) {
+    if (hb->readers.last.at || !pt_hb_knows(&t->hb, last->at)) {
         pt_hb_unlock(&r->memory, &t->hb, hb, false);
         return;
+    }
+    if (last->past != t->hb.past) {
+        pt_vec_drop(&r->memory, last->past);
+        last->past = pt_vec_ref(&r->memory, t->hb.past);
     }
     last->at = pt_hb_now(&t->hb);
     pt_hb_tick(&t->hb);
@@ -188,61 +211,102 @@ static inline void plain_lock(struct races *r, struct races_thread *t, const str
 
 static bool is_access(const struct pt_event *event)
 {
-    return event->op == PT_OP_READ || event->op == PT_OP_WRITE;
+    return (event->op == PT_OP_READ) | (event->op == PT_OP_WRITE);
 }
 
-/* Asks for the memory of accesses to come. A variable that is used again soon is there already. (gcc takes a function
- * that does nothing else for one without effects, and leaves out its calls, unless it is made part of its caller
- * first.)
+/* The variable of an access; of other events the first one. Without a branch: nobody could foretell it. */
+static inline const struct races_var *var_to_come(const struct races *r, const struct pt_event *event)
+{
+    uint32_t good = is_access(event) & (event->object < r->var_cap);
+    return &r->vars[event->object & (0 - good)];
+}
+
+/* Asks for the memory of accesses to come, where there are variables. (gcc takes a function that does nothing else for
+ * one without effects, and leaves out its calls, unless it is made part of its caller first.)
  */
 static inline __attribute__((always_inline)) void look_ahead(const struct races *r, const struct pt_event *events,
                                                              uint32_t left)
 {
-    const struct pt_event *far = &events[VARS_AHEAD], *near = &events[ENTRIES_AHEAD];
-    if (left > VARS_AHEAD && is_access(far) && far->object < r->var_cap && far->object != far[-1].object) {
-        __builtin_prefetch(&r->vars[far->object].cell, 1);
-        __builtin_prefetch(&r->vars[far->object].hints, 1);
+    if (left > VARS_AHEAD) {
+        const struct races_var *var = var_to_come(r, &events[VARS_AHEAD]);
+        __builtin_prefetch(&var->cell, 1);
+        __builtin_prefetch(&var->hints, 1);
     }
-    if (left > ENTRIES_AHEAD && is_access(near) && near->object < r->var_cap) {
-        const struct races_var *var = &r->vars[near->object];
-        bool writes = near->op == PT_OP_WRITE;
-        __builtin_prefetch(&var->cell.seen[var->hints[hint_of(near->thread, writes)]], 1);
-        if (writes)
-            __builtin_prefetch(var->cell.written, 1);
+    if (left > ENTRIES_AHEAD) {
+        const struct pt_event *near = &events[ENTRIES_AHEAD];
+        const struct races_var *var = var_to_come(r, near);
+        __builtin_prefetch(&var->cell.seen[var->hints[hint_of(near->thread, near->op == PT_OP_WRITE)]], 1);
+        __builtin_prefetch(var->cell.written, 1);
     }
 }
 
 bool pt_races_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
-    return take_plain(r, t, event);
+    struct pt_cell_seen *read;
+    return take_plain(r, t, event, &read);
+}
+
+/* A thread that acts, and an event of the common kinds. */
+static inline struct races_thread *common_thread(const struct races *r, const struct pt_event *event)
+{
+    struct races_thread *t = event->thread < r->thread_cap ? &r->threads[event->thread] : NULL;
+    return t && t->begun && !t->ended && !r->run.stopped ? t : NULL;
+}
+
+static inline bool is_lock(const struct pt_event *event)
+{
+    return (event->op == PT_OP_ACQ) | (event->op == PT_OP_REL);
+}
+
+/* An event of these kinds; the entry of a plain read, else NULL. */
+static inline __attribute__((always_inline)) struct pt_cell_seen *
+follow(struct races *r, struct races_thread *t, const struct pt_event *event, const bool predict)
+{
+    struct pt_cell_seen *read = NULL;
+    if (predict)
+        pt_races_predict_keep(r->predict, event);
+    r->run.events++;
+    if (is_lock(event))
+        plain_lock(r, t, event);
+    else if (!take_plain(r, t, event, &read))
+        pt_races_access(r, t, event);
+    if (predict)
+        pt_races_predict_event(r, event);
+    return read;
+}
+
+static inline __attribute__((always_inline)) enum pt_status follow_all(struct races *r, const struct pt_event *events,
+                                                                       uint32_t count, uint32_t *ret_taken,
+                                                                       struct pt_err *err, const bool predict)
+{
+    const struct pt_event *event = events, *end = events + count;
+    struct pt_cell_seen *read = NULL; /* of the event before */
+    enum pt_status status = PT_OK;
+    for (; event < end; event++) {
+        if (r->var_cap)
+            look_ahead(r, event, (uint32_t)(end - event));
+        if (!predict && read && is_again(event)) {
+            read->access.note.event = ++r->run.events;
+        } else {
+            struct races_thread *t = is_access(event) | is_lock(event) ? common_thread(r, event) : NULL;
+            read = t ? follow(r, t, event, predict) : NULL;
+            if (!t && (status = pt_races_event(r, event, err)) != PT_OK)
+                break;
+            if (!t)
+                continue;
+        }
+        if (r->run.events % RACES_WATCH_EVERY == 0) {
+            pt_races_watch_memory(r);
+            read = NULL;
+        }
+    }
+    *ret_taken = (uint32_t)(event - events);
+    return status;
 }
 
 enum pt_status pt_races_events(struct races *r, const struct pt_event *events, uint32_t count, uint32_t *ret_taken,
                                struct pt_err *err)
 {
-    enum pt_status status = PT_OK;
-    uint32_t i = 0;
-    for (; i < count && status == PT_OK; i += status == PT_OK) {
-        const struct pt_event *event = &events[i];
-        struct races_thread *t = event->thread < r->thread_cap ? &r->threads[event->thread] : NULL;
-        look_ahead(r, event, count - i);
-        bool lock = event->op == PT_OP_ACQ || event->op == PT_OP_REL;
-        if (!(is_access(event) || lock) || !t || !t->begun || t->ended || r->run.stopped) {
-            status = pt_races_event(r, event, err);
-            continue;
-        }
-        if (r->predict)
-            pt_races_predict_keep(r->predict, event);
-        r->run.events++;
-        if (lock)
-            plain_lock(r, t, event);
-        else if (!take_plain(r, t, event))
-            pt_races_access(r, t, event);
-        if (r->predict)
-            pt_races_predict_event(r, event);
-        if (r->run.events % RACES_WATCH_EVERY == 0)
-            pt_races_watch_memory(r);
-    }
-    *ret_taken = i;
-    return status;
+    return r->predict ? follow_all(r, events, count, ret_taken, err, true)
+                      : follow_all(r, events, count, ret_taken, err, false);
 }

@@ -6,12 +6,14 @@
 Case i of seed S is made from "S/i" alone. Per order the verdict, the witness (a shortest violating run, with the fewest context
 switches) and how; the orders contain each other; auto is the first of the three that does not hold. Besides, the litmus traces of
 the project's notes on prediction, as properties. slices=K for K = 0, 1, 2: the verdict, and that the witness is one of the
-violating runs; what 0 finds sync finds, and what any finds values finds. The last line is `wide: N passed, M failed`; a failing case's files stay.
+violating runs; what 0 finds sync finds, and what any finds values finds. As many cases without locks, with writes that may exclude others, are asked
+in sync alone. The last line is `wide: N passed, M failed`; a failing case's files stay.
 """
 
 import argparse
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,7 +31,7 @@ class Maker:
     def __init__(self, rng):
         self.rng = rng
         self.variables = rng.choice((("x", "y"), ("x", "y", "z"), ("x", "h"), ("x", "y", "h")))
-        self.weights = rng.choice(((8, 8, 2, 8, 3, 2, 2), (6, 10, 0, 4, 0, 0, 1), (8, 4, 1, 12, 6, 1, 1), (10, 6, 4, 2, 0, 2, 2)))
+        self.weights = rng.choice(((8, 8, 2, 8, 3, 2, 2), (6, 10, 0, 4, 0, 0, 1), (8, 4, 1, 12, 6, 1, 1), (10, 6, 4, 2, 0, 2, 2), (10, 8, 2, 0, 0, 1, 2)))
         self.few = rng.random() < 0.5  # few values, so that different writes leave the same
         self.lines, self.relevant = [], 0
         self.value = {}
@@ -208,6 +210,42 @@ class Case:
         return best if best else self.draw(name)
 
 
+class Hidden:
+    """Threads without locks that write and read variables which no property mentions, between writes that one does: in sync such a write may exclude
+    what another thread does later, so that taking it or leaving it is a choice. Properties: of pairs of relevant writes one never comes
+    without, or after, the other."""
+
+    def __init__(self, seed, properties=6):
+        rng = random.Random(seed)
+        lines, last, self.writes = [], {}, []
+        threads = rng.choice((2, 3, 3))
+        for number in range(1, rng.randint(7, 12) + 1):
+            v, kind = rng.choice("hhg"), rng.choice("wwr")
+            if rng.random() < 0.4:
+                v, kind = rng.choice("xy"), "w"
+                self.writes.append(("cmp", "==", ("var", v), ("num", number)))
+            if kind == "w":
+                last[v] = number
+            lines.append(f"T{rng.randint(1, threads)}|{kind}({v})={last.get(v, 0)}|r.c:{number}\n")
+        self.text = "".join(lines)
+        self.trace = trace.Trace(self.text)
+        self.expected = [self.draw(rng, f"p{k}") for k in range(properties if len(self.writes) > 1 else 0)]
+
+    def draw(self, rng, name):
+        first, second = rng.sample(self.writes, 2)
+        before = ("once", first) if rng.random() < 0.5 else ("not", ("once", first))
+        return wide.Wide(check.Property(name, "ltl", ("not", ("and", second, before))), self.trace, "sync")
+
+
+def run_hidden(portent, folder, case):
+    """All complaints about one of these, in sync."""
+    (folder / "case.trace").write_text(case.text)
+    (folder / "case.prop").write_text(generate.prop_text([(w.prop.name, w.prop.kind, w.prop.body) for w in case.expected]))
+    got, status = ask(portent, folder, "--order", "sync") if case.expected else ([], 0)
+    wrong = [f"exit {status}"] if status != check.exit_status(got) else []
+    return wrong + [f"hidden: {w}" for expected, entry in zip(case.expected, got) for w in expected.compare_wide(entry, "sync")]
+
+
 def contained(found):
     """Complaints where a wider order knows less than one it contains."""
     wrong = []
@@ -345,6 +383,15 @@ def main():
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()
+    for i in range(args.cases) if args.only is None else []:
+        folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-hidden-{args.seed}-{i}-"))
+        wrong = run_hidden(portent, folder, Hidden(f"hidden/{args.seed}/{i}"))
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        if wrong:
+            print(f"hidden case {i} of seed {args.seed}, files in {folder}")
+            print("".join(f"  {w}\n" for w in wrong[:8]), end="")
+        else:
+            shutil.rmtree(folder)
     if args.only is None and args.cases >= 200 and not all(found.values()):
         print(f"some order never made a difference: {found}")
         failed += 1

@@ -153,6 +153,15 @@ static uint64_t bound_of(const struct wide_problem *p, uint64_t bounds, uint32_t
     return bounds >> p->columns[thread].shift & p->columns[thread].mask;
 }
 
+/* Columns as bits by their numbers modulo 64, as bits by those of `active`. */
+static uint32_t active_bits(const struct wide_problem *p, uint64_t columns)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < p->active_count; i++)
+        bits |= (uint32_t)(columns >> p->active[i] % 64 & 1) << i;
+    return bits;
+}
+
 /* False: it needs more than a column has. */
 static bool pack_event(const struct wide_problem *p, const struct wide_column *column, uint32_t number)
 {
@@ -160,7 +169,10 @@ static bool pack_event(const struct wide_problem *p, const struct wide_column *c
     struct wide_packed *packed = &column->packed[number];
     bool access = e->kind == WIDE_READ || e->kind == WIDE_WRITE || e->kind == WIDE_UPDATE, good = true;
     packed->most = p->guards;
-    packed->watches = column->watches[number];
+    packed->watches = active_bits(p, column->watches[number]);
+    packed->effect = e->effect;
+    packed->visible = e->visible;
+    packed->safe = !e->visible && !e->earlier_count; /* there are no locks, and nothing that it could exclude */
     packed->plain = e->visible && !column->watches[number + 1];
     for (uint32_t i = 0; i < e->need_count; i++) {
         good &= e->need[i].count <= p->columns[e->need[i].thread].count;

@@ -8,9 +8,10 @@
  * needs it, and no lock is taken that would have been released.
  *
  * What is left out of a beginning. Accesses of a variable that one thread alone accesses there, or that nobody writes,
- * and in values of one that nobody reads; operations on a lock of one thread, and those of a thread that has the lock
- * already; whatever touches nothing (begin, state, ...). None of them waits for anything and nothing waits for them, so
- * they may happen just before the next event of their thread. They are put back into a witness before it is judged.
+ * and in values of one that nobody reads; in sync reads by the only thread that writes the variable; operations on a
+ * lock of one thread, and those of a thread that has the lock already; whatever touches nothing (begin, state, ...).
+ * None of them waits for anything and nothing waits for them, so they may happen just before the next event of their
+ * thread. They are put back into a witness before it is judged.
  *
  * Cost: linear in the trace, and for sync in the number of threads that share an object, per event.
  */
@@ -172,9 +173,11 @@ static void find_users(struct making *m)
         if (!within(m, i))
             continue;
         if (is_access(e)) {
-            (void)wide_user_of(&p->vars[e->object], e->thread);
-            p->vars[e->object].writes += pt_op_writes(e->op);
-            p->vars[e->object].reads += reads(e);
+            struct wide_object *var = &p->vars[e->object];
+            (void)wide_user_of(var, e->thread);
+            if (pt_op_writes(e->op))
+                var->only_writer = var->writes++ && var->only_writer != e->thread ? PT_NONE : e->thread;
+            var->reads += reads(e);
         } else if (pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op)) {
             (void)wide_user_of(&p->locks[e->object], e->thread);
         }
@@ -197,8 +200,11 @@ static bool is_kept(const struct making *m, uint32_t place)
         return true;
     if (self->join && log->index[place] == self->count)
         return true; /* its end, for which somebody may wait */
-    if (is_access(e))
-        return m->p->vars[e->object].tracked;
+    if (is_access(e)) {
+        const struct wide_object *var = &m->p->vars[e->object];
+        bool own = !pt_op_writes(e->op) && var->writes && var->only_writer == e->thread;
+        return var->tracked && !(own && m->p->order == PT_POSSIBLE_SYNC);
+    }
     return pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op) && !log->inner[place] &&
            m->p->locks[e->object].user_count > 1;
 }

@@ -1,7 +1,8 @@
 /*
  * The search in a wider order, level by level: level k has the states after k relevant events. Within a level the
  * states with fewer events come first, so that each is expanded once, when all that leads to it is known: a relevant
- * event leads to the next level, any other choice to a state of the level that has more events.
+ * event leads to the next level, any other choice to a state of the level that has more events. Where a state is one
+ * word of bounds, sorted.c makes the levels; only those that are kept, for a witness, are always made here.
  *
  * Guarantee: the first level with a violation is that of a shortest one. The same input gives the same states in the
  * same order; only where a deadline ends it does the search depend on the machine. Cost: see wide.h; one look-up per
@@ -13,16 +14,8 @@
 
 #include "engine/memory.h"
 #include "engine/wide/levels.h"
+#include "engine/wide/sorted.h"
 #include "engine/wide/take.h"
-
-/* How many states are expanded between two looks at the clock and at the memory. */
-enum { STRIDE = 64 };
-
-static uint64_t add_runs(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* ---- steps ---- */
 
@@ -107,7 +100,7 @@ static inline __attribute__((always_inline)) void arrive(struct wide_search *s, 
         set = pt_sets_step(&s->sets, &s->cache, set, read);
     }
     target->set = target->runs ? pt_sets_union(&s->sets, &s->cache, target->set, set) : set;
-    target->runs = add_runs(target->runs, from->node.runs);
+    target->runs = wide_add_runs(target->runs, from->node.runs);
     if (s->keep) {
         struct wide_edge edge = {from->state, column, target->edges, e->visible};
         PT_PUSH(goal.level->list, goal.level->edge_count, goal.level->edge_cap, edge);
@@ -174,59 +167,13 @@ static inline void expand_words(struct wide_search *s, uint32_t level, uint32_t 
         step(s, &from, c, e, words);
     }
     if (ends)
-        s->figures->runs = add_runs(s->figures->runs, from.node.runs);
-}
-
-/* Of a state of one word, in which counts are compared all at once: the columns whose next event may happen. The
- * columns that others wait for are those on which it depends whether an event is taken at once. */
-static inline uint32_t find_able(const struct wide_problem *p, uint64_t key, uint32_t *able, uint64_t *ret_awaited)
-{
-    uint64_t guards = p->guards, raised = key | guards, awaited = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < p->active_count; i++) {
-        const struct wide_column *column = &p->columns[p->active[i]];
-        const struct wide_packed *next = &column->packed[key >> column->shift & column->mask];
-        able[count] = p->active[i];
-        count += ((raised - next->least) & guards) == guards && !((raised - next->most) & guards);
-        awaited |= next->watches;
-    }
-    *ret_awaited = awaited;
-    return count;
-}
-
-/* Such a state, of so many events. It is unpacked for steps that are not plain alone. */
-static void expand_packed(struct wide_search *s, uint32_t level, uint32_t state, uint64_t total)
-{
-    const struct wide_problem *p = s->p;
-    struct source from = {.level = level, .state = state, .node = wide_level_at(s, level)->nodes[state]};
-    struct goal goal = {wide_level_at(s, level + 1), s->waiting[(level + 1) & 1]};
-    uint64_t key = from.node.first, awaited;
-    uint32_t able[64], count = find_able(p, key, able, &awaited);
-    bool unpacked = false;
-    wide_level_reserve(goal.level, 1, p->active_count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wide_column *column = &p->columns[able[i]];
-        uint64_t at = key >> column->shift & column->mask;
-        if (__builtin_expect(column->packed[at].plain && !(awaited >> able[i] % 64 & 1), 1)) {
-            s->key[0] = key + ((uint64_t)1 << column->shift);
-            arrive(s, &from, goal, able[i], &column->events[at], total + 1, 1);
-            continue;
-        }
-        if (!unpacked)
-            wide_state_unpack(&s->state, &key);
-        unpacked = true;
-        step(s, &from, able[i], &column->events[at], 1);
-    }
-    if (!count)
-        s->figures->runs = add_runs(s->figures->runs, from.node.runs);
+        s->figures->runs = wide_add_runs(s->figures->runs, from.node.runs);
 }
 
 /* Compiled for both: most states are one word. */
-static void expand(struct wide_search *s, uint32_t level, uint32_t state, uint64_t total)
+static void expand(struct wide_search *s, uint32_t level, uint32_t state)
 {
-    if (s->p->guards && s->plain)
-        expand_packed(s, level, state, total);
-    else if (s->p->words == 1)
+    if (s->p->words == 1)
         expand_words(s, level, state, 1);
     else
         expand_words(s, level, state, s->p->words);
@@ -238,6 +185,8 @@ static size_t bytes_in_use(const struct wide_search *s)
 {
     size_t bytes = s->p->bytes + pt_sets_bytes(&s->sets);
     uint32_t levels = s->keep ? s->level_count : 2;
+    if (s->sorted)
+        bytes += wide_sorted_bytes(s->sorted);
     for (uint32_t i = 0; i < levels; i++)
         bytes += wide_level_bytes(&s->levels[i], s->p->words);
     return bytes;
@@ -252,13 +201,10 @@ static bool is_over_memory(struct wide_search *s)
     return s->options->memory_limit && bytes > allowed;
 }
 
-/* True: the search is to end, and figures->cut says why. */
-static bool is_cut(struct wide_search *s)
+bool wide_search_look(struct wide_search *s)
 {
     const struct pt_analysis_options *o = s->options;
-    if (s->ticks++ % STRIDE)
-        return false;
-    if (o->progress && s->ticks % (STRIDE * STRIDE) == 1)
+    if (o->progress && s->ticks % (WIDE_STRIDE * WIDE_STRIDE) == 1)
         o->progress(o->context, s->finding->property, s->figures->levels, s->figures->states);
     if (is_over_memory(s))
         s->figures->cut = "the memory limit was reached";
@@ -283,8 +229,8 @@ static void open_level(struct wide_search *s, uint32_t level)
     s->level_count = level + 1;
 }
 
-/* Level 0: what can happen before the first relevant event. */
-static void begin(struct wide_search *s)
+/* Level 0: what can happen before the first relevant event. False: the search was cut off. */
+static bool begin(struct wide_search *s)
 {
     const struct wide_problem *p = s->p;
     uint64_t *empty = pt_xcalloc(p->words, sizeof *empty);
@@ -297,65 +243,96 @@ static void begin(struct wide_search *s)
     wide_saturate(&s->state, WIDE_ALL);
     wide_state_pack(&s->state, empty);
     pt_letter letter = pt_monitor_letter(p->monitor, p->initial, PT_NONE);
+    pt_set set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
+    if (s->sorted) {
+        uint64_t key = empty[0];
+        free(empty);
+        return wide_sorted_begin(s->sorted, key, letter, set);
+    }
     wide_level_reserve(wide_level_at(s, 0), p->words, 1);
     struct wide_node *node = wide_level_state(wide_level_at(s, 0), empty, p->words, s->waiting[0], s->state.total);
     node->letter = letter;
-    node->set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
+    node->set = set;
     node->runs = 1;
     free(empty);
+    return true;
 }
 
-static pt_set flags_of(const struct wide_level *level)
+static uint32_t states_of(const struct wide_search *s, uint32_t number)
 {
+    return s->sorted ? wide_sorted_count(s->sorted, number) : wide_level_at(s, number)->count;
+}
+
+/* Of a level that is not expanded: those to which relevant events lead. */
+static uint32_t arrived_of(const struct wide_search *s, uint32_t number)
+{
+    return s->sorted ? wide_sorted_arrived(s->sorted, number) : wide_level_at(s, number)->count;
+}
+
+static pt_set flags_of(const struct wide_search *s, uint32_t number)
+{
+    if (s->sorted)
+        return wide_sorted_flags(s->sorted, number);
+    const struct wide_level *level = wide_level_at(s, number);
     pt_set flags = 0;
     for (uint32_t i = 0; i < level->count; i++)
         flags |= level->nodes[i].set;
     return flags & PT_SET_FLAGS;
 }
 
-static void count_level(struct wide_search *s, uint32_t number)
+static void count_level(struct wide_search *s, uint32_t number, uint32_t states)
 {
-    const struct wide_level *level = wide_level_at(s, number);
-    if (!level->count)
+    if (!states)
         return;
     s->figures->levels = number + 1;
-    s->figures->states += level->count;
-    if (level->count > s->figures->width)
-        s->figures->width = level->count;
+    s->figures->states += states;
+    if (states > s->figures->width)
+        s->figures->width = states;
 }
 
 /* The runs of a search that stops here are those that lead to its last states. */
 static void count_open_runs(struct wide_search *s, uint32_t number)
 {
     const struct wide_level *level = wide_level_at(s, number);
-    for (uint32_t i = 0; i < level->count; i++)
-        s->figures->runs = add_runs(s->figures->runs, level->nodes[i].runs);
+    if (s->sorted)
+        s->figures->runs = wide_add_runs(s->figures->runs, wide_sorted_runs(s->sorted, number));
+    for (uint32_t i = 0; !s->sorted && i < level->count; i++)
+        s->figures->runs = wide_add_runs(s->figures->runs, level->nodes[i].runs);
 }
 
-/* Expands a level; the next one is open. False: the search was cut off. */
+/* Expands a level, to the next one. False: the search was cut off. */
 static bool expand_level(struct wide_search *s, uint32_t number)
 {
+    if (s->sorted)
+        return wide_sorted_expand(s->sorted, number);
+    open_level(s, number + 1);
     for (;;) {
         struct wide_level *level = wide_level_at(s, number);
         uint32_t state = wide_next_waiting(level, s->waiting[number & 1]);
         if (state == PT_NONE)
             return true;
-        if (is_cut(s))
+        if (wide_search_is_cut(s))
             return false;
         if (s->keep)
             PT_PUSH(level->order, level->order_count, level->order_cap, state);
-        expand(s, number, state, level->lowest);
+        expand(s, number, state);
     }
 }
 
 /* The state whose evaluation fails, for the message. */
 static void report_error(struct wide_search *s, uint32_t number)
 {
-    const struct wide_level *level = wide_level_at(s, number);
-    uint32_t state = 0, latest = PT_NONE;
-    while (!(level->nodes[state].set & PT_SET_ERROR))
-        state++;
-    wide_state_unpack(&s->state, level->keys + (size_t)state * s->p->words);
+    uint32_t latest = PT_NONE;
+    if (s->sorted) {
+        uint64_t key = wide_sorted_mistake(s->sorted, number);
+        wide_state_unpack(&s->state, &key);
+    } else {
+        const struct wide_level *level = wide_level_at(s, number);
+        uint32_t state = 0;
+        while (!(level->nodes[state].set & PT_SET_ERROR))
+            state++;
+        wide_state_unpack(&s->state, level->keys + (size_t)state * s->p->words);
+    }
     for (uint32_t c = 0; c < s->p->column_count; c++)
         for (uint32_t k = s->state.counts[c]; k > 0; k--) {
             const struct wide_event *e = wide_next(s->p, c, k - 1);
@@ -390,12 +367,12 @@ static void search_again(struct wide_search *s, uint32_t level)
     s->levels = NULL;
     s->level_cap = 0;
     s->keep = true;
-    begin(s);
-    for (uint32_t k = 0; k < level; k++) {
-        open_level(s, k + 1);
+    wide_sorted_free(s->sorted);
+    s->sorted = NULL;
+    (void)begin(s); /* a single state */
+    for (uint32_t k = 0; k < level; k++)
         if (!expand_level(s, k))
             return;
-    }
 }
 
 static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
@@ -419,32 +396,34 @@ static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
 static enum pt_wide_end explore(struct wide_search *s)
 {
     uint32_t violation = PT_NONE;
-    reset_waiting(s);
-    begin(s);
+    if (wide_sorted_fits(s))
+        s->sorted = wide_sorted_new(s);
+    else
+        reset_waiting(s);
+    bool whole = begin(s);
     for (uint32_t k = 0;; k++) {
-        pt_set flags = violation == PT_NONE ? flags_of(wide_level_at(s, k)) : 0;
+        pt_set flags = violation == PT_NONE ? flags_of(s, k) : 0;
         if (flags & PT_SET_BAD)
             violation = k;
         if (violation != PT_NONE && !s->options->exhaustive) {
-            count_level(s, k);
+            count_level(s, k, arrived_of(s, k));
             count_open_runs(s, k);
             break;
         }
         if (flags & PT_SET_ERROR) {
-            count_level(s, k);
+            count_level(s, k, arrived_of(s, k));
             report_error(s, k);
             return PT_WIDE_ERROR;
         }
-        open_level(s, k + 1);
-        bool whole = expand_level(s, k);
-        count_level(s, k);
+        whole = whole && expand_level(s, k);
+        count_level(s, k, states_of(s, k));
         if (!whole && violation != PT_NONE)
             s->figures->cut = NULL; /* the figures are not exact then, the violation is */
         else if (!whole) {
             count_open_runs(s, k);
             return PT_WIDE_CUT;
         }
-        if (!whole || !wide_level_at(s, k + 1)->count)
+        if (!whole || !states_of(s, k + 1))
             break;
     }
     return violation == PT_NONE ? PT_WIDE_HOLDS : finish_violation(s, violation);
@@ -471,6 +450,7 @@ void wide_search_release(struct wide_search *s)
     for (uint32_t i = 0; i < levels; i++)
         wide_level_release(&s->levels[i]);
     free(s->levels);
+    wide_sorted_free(s->sorted);
     free(s->waiting[0]);
     free(s->waiting[1]);
     (void)pt_memory_share(s->options, &s->announced, 0);

@@ -102,6 +102,7 @@ struct wide_object {
     uint32_t user_count;
     size_t user_cap;
     uint32_t writes, reads;   /* how many events */
+    uint32_t only_writer;     /* the thread that writes it, if it is written; PT_NONE: several do */
     uint32_t first_user;      /* where its users begin among those of all */
     uint32_t var;             /* variables: of the monitor, PT_NONE */
     bool tracked;             /* its accesses take part */
@@ -128,7 +129,10 @@ struct wide_writes {
 struct wide_packed {
     uint64_t least;   /* what its needs ask for */
     uint64_t most;    /* the counts by which it is overtaken; the spare bit alone: none is */
-    uint64_t watches; /* of its column */
+    uint32_t watches; /* of its column, as bits by the numbers of `active`: there are at most 32 then */
+    uint32_t effect;  /* wide_event.effect */
+    bool visible;     /* likewise */
+    bool safe;        /* wherever it may happen (steps.c), if it is not relevant */
     bool plain;       /* it is relevant, and so is the next one of its column, if there is one */
 };
 
@@ -271,6 +275,11 @@ struct wide_level {
     size_t edge_cap;
 };
 
+struct wide_sorted;
+
+/* How many states are looked at between two looks at the clock and at the memory. */
+enum { WIDE_STRIDE = 64 };
+
 struct wide_search {
     struct wide_problem *p;
     const struct pt_analysis_options *options;
@@ -279,8 +288,9 @@ struct wide_search {
     struct pt_sets sets;
     struct pt_worker_cache cache;
     struct wide_state state;
-    struct wide_level *levels; /* the last two, or all where they are kept */
-    uint32_t level_count;      /* from the beginning */
+    struct wide_sorted *sorted; /* the last two levels, where sorted.c has them; NULL: they are in `levels` */
+    struct wide_level *levels;  /* the last two, or all where they are kept */
+    uint32_t level_count;       /* from the beginning */
     size_t level_cap;
     bool keep;
     bool plain;           /* a letter depends on the one before and the event alone */
@@ -299,6 +309,17 @@ void wide_search_init(struct wide_search *search, struct wide_problem *problem,
                       const struct pt_analysis_options *options, uint64_t deadline, struct pt_finding *finding,
                       struct pt_wide_figures *figures);
 void wide_search_release(struct wide_search *search);
+/* True: the search is to end, and figures->cut says why. */
+bool wide_search_look(struct wide_search *search);
+static inline bool wide_search_is_cut(struct wide_search *s)
+{
+    return !(s->ticks++ % WIDE_STRIDE) && wide_search_look(s);
+}
+static inline uint64_t wide_add_runs(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
 /* The letter after a relevant event that was taken in a state of this letter; in the search's state it has happened,
  * and nothing relevant since. */
 pt_letter wide_letter(struct wide_search *search, pt_letter before, const struct wide_event *event);
