@@ -38,9 +38,8 @@ uint32_t pt_unfold_stamp(struct unfolder *un)
     return ++un->now;
 }
 
-void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions)
+void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const struct list *words)
 {
-    uint32_t pre_count = un->net->transitions[candidate->transition].pre_count + candidate->mark_count;
     uint32_t size = candidate->size;
     if (size >= un->bucket_count) {
         PT_GROW(un->buckets, un->bucket_cap, (size_t)size + 1);
@@ -50,10 +49,10 @@ void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const
     struct bucket *bucket = &un->buckets[size];
     struct candidate added = *candidate;
     added.pre = bucket->word_count;
-    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + pre_count);
-    memcpy(bucket->words + added.pre, conditions, pre_count * sizeof *conditions);
-    bucket->word_count += pre_count;
-    un->bytes += pre_count * sizeof *conditions + sizeof added;
+    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + words->count);
+    memcpy(bucket->words + added.pre, words->items, words->count * sizeof *words->items);
+    bucket->word_count += words->count;
+    un->bytes += words->count * sizeof *words->items + sizeof added;
     PT_PUSH(bucket->items, bucket->count, bucket->cap, added);
 }
 
@@ -72,11 +71,14 @@ static void add_condition(struct unfolder *un, uint32_t place, uint32_t read, ui
     uint32_t condition = u->condition_count;
     PT_GROW(u->condition_event, u->condition_event_cap, (size_t)condition + 1);
     PT_GROW(u->condition_read, u->condition_read_cap, (size_t)condition + 1);
-    PT_ROOM(un->newer, un->newer_cap, condition);
     PT_PUSH(u->condition_place, u->condition_count, u->condition_cap, place);
     u->condition_event[condition] = event;
     u->condition_read[condition] = read;
-    un->bytes += 5 * sizeof condition + sizeof *un->newer;
+    un->bytes += 5 * sizeof condition;
+    if (!un->walk.on) {
+        PT_ROOM(un->newer, un->newer_cap, condition);
+        un->bytes += sizeof *un->newer;
+    }
     if (place != PT_NONE) {
         PT_GROW(un->older, un->older_cap, (size_t)condition + 1);
         un->older[condition] = un->newest[place];
@@ -285,13 +287,14 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     struct extended cut = {.cut = un->cuts.count};
     bool cutoff = false;
     if (!c->goal) {
-        cut = pt_unfold_make_cut(un, c->transition, pre, count);
+        cut = pt_unfold_make_cut(un, c, pre);
         cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
     }
     bool last = cutoff || c->goal;
-    if (!last || un->options->check_safe)
-        pt_unfold_make_row(un, c->transition, pre, count);
-    enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, err) : PT_OK;
+    bool check = un->options->check_safe && !un->walk.on; /* walks need components, and these show that it is safe */
+    if (!last || check)
+        pt_unfold_make_row(un, c->transition, pre, count, &cut);
+    enum pt_status status = check ? check_safe(un, c->transition, err) : PT_OK;
     if (status != PT_OK)
         return status;
     uint32_t event = add_event(un, c, pre);
@@ -424,10 +427,8 @@ static void end(struct unfolder *un)
 {
     for (uint32_t i = 0; i < un->bucket_count; i++)
         drop_bucket(un, &un->buckets[i]);
-    for (uint32_t i = 0; i < un->u->event_count; i++)
-        free(un->extended[i].older);
-    for (uint32_t i = 0; i < un->u->condition_count; i++)
-        free(un->newer[i].blocks);
+    pt_unfold_rows_drop(un);
+    pt_unfold_walk_end(un);
     free_lists(un->readers, un->readers_cap);
     free_lists(un->watchers, un->watchers_cap);
     void *const all[] = {un->buckets,
@@ -436,7 +437,6 @@ static void end(struct unfolder *un)
                          un->occurrence,
                          un->extended,
                          un->cuts.items,
-                         un->newer,
                          un->row.blocks,
                          un->place_head,
                          un->place_next,
@@ -458,6 +458,7 @@ static void end(struct unfolder *un)
                          un->window.items,
                          un->chosen.items,
                          un->extra.items,
+                         un->taking.items,
                          un->options_list.items,
                          un->done};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -9,6 +9,7 @@ struct candidate {
     uint32_t transition;
     uint32_t pre;        /* its conditions, then marks, in the words of its bucket */
     uint32_t mark_count; /* of the latter */
+    uint32_t beyond;     /* events behind these: what its history has beyond that of its newest cause, PT_NONE: many */
     uint32_t size, depth;
     uint32_t tag;
     uint8_t colour;
@@ -54,6 +55,53 @@ struct extended {
     uint32_t mark_count;       /* and the marks of reads of these */
 };
 
+/* How deep in a component's tree the cut is for which walks are made, and where (unfold_walk.c). */
+struct tip {
+    uint32_t stamp, condition, depth;
+};
+
+/* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
+struct use {
+    uint32_t event, next;
+};
+
+/* What finds concurrency by walks (unfold_walk.c); `event`, `frame` and what has this stamp are of the last event for
+ * which they are made. */
+struct walk {
+    bool on;
+    uint32_t *part_start, *parts; /* by place: the components it is in */
+    uint32_t *depth_start;        /* by condition: into depths, which has one for each component */
+    size_t depth_start_cap;
+    struct list depths;
+    uint32_t *below; /* by component: scratch */
+    uint32_t *user;  /* by condition: the last of uses, its number + 1 */
+    size_t user_cap;
+    struct use *uses;
+    uint32_t use_count;
+    size_t use_cap;
+    uint32_t event, frame;
+    struct tip *tips;                 /* by component */
+    uint32_t *left, *pinned;          /* by condition: in the cut, or a mark that is known; read by the event itself */
+    size_t left_cap, pinned_cap;      /* */
+    struct list marks;                /* of the cut */
+    bool closed;                      /* all marks that are known are in `left` */
+    uint32_t *verdict;                /* by event: 2 * frame, and 1 if the histories of both can be in one run */
+    size_t verdict_cap;               /* */
+    uint32_t *taken, *visited, now;   /* by condition, by event: scratch */
+    size_t taken_cap, visited_cap;    /* */
+    struct list path, options, found; /* scratch */
+    uint64_t bytes, work;
+};
+
+/* When rows are kept and when walks are made (unfold_choose.c). */
+struct choice {
+    bool settled;      /* it is rows for good */
+    uint32_t extended; /* events of this batch, */
+    uint64_t work;     /* and what they took: blocks of rows; or where the batch begins in walk.work */
+    uint32_t strikes;
+    double price; /* blocks in the row of an event for each condition there is, when walks began */
+};
+
 /* Of two histories: whose an event is. */
 enum { FIRST = 1, SECOND = 2, BOTH = 3 };
 
@@ -80,6 +128,8 @@ struct unfolder {
     struct list *readers;  /* by condition: marks of its reads; where something is read */
     struct list *watchers; /* by condition: pairs of an event and a mark of its cut that is a read of the condition */
     size_t readers_cap, watchers_cap;
+    struct walk walk;
+    struct choice choice;
     struct row row;                /* scratch: of the event being added */
     uint32_t *newest, *place_size; /* by place: its last condition, PT_NONE, and how many it has */
     uint32_t *older;               /* by condition: the one before it at its place */
@@ -101,7 +151,7 @@ struct unfolder {
     uint32_t *label_stamp; /* by place */
     int32_t *balance;      /* by transition, 0 */
     uint32_t *slots;       /* scratch of the search for co-sets: chosen conditions */
-    struct list known, options_list, chosen, extra;
+    struct list known, options_list, chosen, extra, taking;
     bool *done; /* by block: its violation was found */
     uint32_t open_blocks;
     uint64_t bytes;
@@ -113,7 +163,8 @@ static inline void pt_list_add(struct list *list, uint32_t item)
 }
 
 /* unfold.c */
-void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions);
+/* `words`: its conditions, marks and events. */
+void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const struct list *words);
 /* A new stamp for conditions, which no condition has. */
 uint32_t pt_unfold_stamp(struct unfolder *un);
 
@@ -131,18 +182,38 @@ void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_
 void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions,
                              const struct list *marks);
 
-/* unfold_co.c */
-bool pt_unfold_is_co(const struct unfolder *un, uint32_t a, uint32_t b);
-/* Fills un->row with the conditions that are concurrent with an event on these conditions and marks. */
-void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count);
-/* The first condition at the place in un->row, PT_NONE: there is none; others follow by un->place_next. */
+/* unfold_choose.c: rows or walks, whichever is cheaper. */
+bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b);
+/* Prepares for what is concurrent with an event, which is added next, on these conditions and marks. */
+void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count,
+                        const struct extended *cut);
+/* The first condition at the place that is concurrent with it, PT_NONE: there is none; others follow by
+ * un->place_next. */
 uint32_t pt_unfold_first(struct unfolder *un, uint32_t place);
-/* Keeps un->row for an event whose conditions have been added. */
+/* Keeps what has been prepared for an event whose conditions have been added. */
 void pt_unfold_keep_row(struct unfolder *un, uint32_t event);
 
-/* unfold_mark.c: the cut of an event that has not been added yet, in un->cuts from the returned place on, without what
- * it makes itself. */
-struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
+/* unfold_co.c: the same, with rows. */
+bool pt_unfold_rows_is_co(const struct unfolder *un, uint32_t a, uint32_t b);
+void pt_unfold_rows_make(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count);
+uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
+void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
+void pt_unfold_rows_drop(struct unfolder *un);
+
+/* unfold_walk.c: the same, with walks. False: the net is not covered by components, and this cannot be done. */
+bool pt_unfold_walk_begin(struct unfolder *un);
+void pt_unfold_walk_end(struct unfolder *un);
+bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
+void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t *pre, const struct extended *cut);
+/* Sorts what is concurrent at the place into un->place_next, newest first. */
+void pt_unfold_walk_place(struct unfolder *un, uint32_t place);
+void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
+/* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
+ * made for this one. */
+bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count);
+
+/* unfold_mark.c: the cut of a candidate, in un->cuts from the returned place on, without what it makes itself. */
+struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre);
 /* Whether a candidate with this cut is a cut-off; otherwise it is remembered, as `event`. */
 bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
                          const struct extended *cut, uint32_t event);

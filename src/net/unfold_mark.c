@@ -32,32 +32,44 @@ static void add_left(struct unfolder *un, uint32_t start, uint32_t count, bool f
     }
 }
 
-struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)
+/* What the candidate's history has beyond that of its newest cause, to which *ret_newest leads. */
+static struct list list_beyond(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                               uint32_t *ret_newest)
+{
+    uint32_t newest = 0, count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    for (uint32_t i = 1; i < count; i++) {
+        if (un->u->condition_event[pre[i]] > un->u->condition_event[pre[newest]])
+            newest = i;
+    }
+    *ret_newest = pre[newest];
+    if (c->beyond != PT_NONE)
+        return (struct list){.items = (uint32_t *)pre + count, .count = c->beyond};
+    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
+    return un->only_second;
+}
+
+struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
 {
     const struct pt_unfolding *u = un->u;
     struct extended cut = {.cut = un->cuts.count};
-    uint32_t newest = 0, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
-    for (uint32_t i = 1; i < count; i++) {
-        if (u->condition_event[pre[i]] > u->condition_event[pre[newest]])
-            newest = i;
-    }
-    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
-    stamp_all(un, pre, pt_net_consumed(un->net, transition), own);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+    uint32_t newest, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
+    const struct list beyond = list_beyond(un, c, pre, &newest);
+    stamp_all(un, pre, pt_net_consumed(un->net, c->transition), own);
+    for (uint32_t i = 0; i < beyond.count; i++) {
+        const struct pt_unfold_event *e = &u->events[beyond.items[i]];
         stamp_all(un, u->pre + e->pre_start, pt_net_consumed(un->net, e->transition), stamp);
         stamp_all(un, u->over + e->over_start, e->over_count, stamp);
     }
-    const struct extended *base = &un->extended[u->condition_event[pre[newest]]];
+    const struct extended *base = &un->extended[u->condition_event[newest]];
     add_left(un, base->cut, base->token_count, true, stamp);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+    for (uint32_t i = 0; i < beyond.count; i++) {
+        const struct pt_unfold_event *e = &u->events[beyond.items[i]];
         add_left(un, e->post_start, pt_net_made(un->net, e->transition), false, stamp);
     }
     cut.token_count = un->cuts.count - cut.cut;
     add_left(un, base->cut + base->token_count, base->mark_count, true, stamp);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+    for (uint32_t i = 0; i < beyond.count; i++) {
+        const struct pt_unfold_event *e = &u->events[beyond.items[i]];
         uint32_t made = pt_net_made(un->net, e->transition);
         add_left(un, e->post_start + made, e->post_count - made, false, stamp);
     }

@@ -65,7 +65,7 @@ struct search {
 };
 
 /* Whether a mark, of a read that is not known, can be in the history as far as the conditions go. */
-static bool is_option(const struct unfolder *un, const struct search *s, uint32_t mark, uint32_t must)
+static bool is_option(struct unfolder *un, const struct search *s, uint32_t mark, uint32_t must)
 {
     if (un->condition_stamp[mark] == s->stamp || (must != PT_NONE && !pt_unfold_is_co(un, must, mark)))
         return false;
@@ -106,7 +106,7 @@ static uint32_t options_of_event(const struct unfolder *un, uint32_t first)
     return end;
 }
 
-static bool can_choose(const struct unfolder *un, const struct search *s, uint32_t option)
+static bool can_choose(struct unfolder *un, const struct search *s, uint32_t option)
 {
     uint32_t mark = un->options_list.items[option];
     for (uint32_t i = 0; i < un->chosen.count; i++) {

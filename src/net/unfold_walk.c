@@ -1,0 +1,487 @@
+/*
+ * Concurrency without rows: found when it is asked for, by walks. Rows of all pairs (unfold_co.c) grow with the square
+ * of the prefix where most of it is concurrent; what an event needs of them is what lies at a few places.
+ *
+ * Let the places be covered by components, in each of which there is one token at most (components.c). The conditions
+ * of a component then are a tree: whatever makes one of them consumes another, its parent. A configuration takes one
+ * path from the root, and its cut has the end of that path. So a condition b beyond the cut of an event e can be
+ * concurrent with e only if in each of its components it is deeper than e's cut is there; and it is, if what b's maker
+ * consumes and reads is in the cut or concurrent with e itself, and its maker leaves out none of the reads in e's
+ * history of a condition that it consumes. That is a walk down from b, over what its history has beyond e's, that
+ * ends at the first condition which is not deep enough; what it finds holds for the other walks for e.
+ *
+ * What is concurrent with e at a place is a part of the tree of one of its components that begins in e's cut: with a
+ * condition the one before it is concurrent, too. So looking ends where walks say no, and neither looks at what comes
+ * before the cut nor at what is behind the first that does not fit.
+ *
+ * Two conditions neither of which is e's are compared by what their histories have alone (unfold_order.c).
+ *
+ * Guarantee: the same relation as that of the rows. Cost for an event: its cut, the conditions looked at, and what
+ * these have in their histories beyond e's. Where many events consume one condition, or histories go far apart, that
+ * can be more than rows are: unfold_choose.c counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/components.h"
+#include "net/unfold_impl.h"
+
+enum answer { NO, YES, ASK };
+
+/* --- Trees ----------------------------------------------------------------------------------------------------- */
+
+static void charge(struct unfolder *un, uint64_t bytes)
+{
+    un->bytes += bytes;
+    un->walk.bytes += bytes;
+}
+
+/* By place, the components it is in. */
+static void index_parts(struct walk *w, const struct pt_net *net, const struct pt_components *components)
+{
+    uint32_t *start = w->part_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
+    w->parts = pt_xmalloc(((size_t)components->place_count + 1) * sizeof *w->parts);
+    w->tips = pt_xcalloc((size_t)components->count + 1, sizeof *w->tips);
+    w->below = pt_xcalloc((size_t)components->count + 1, sizeof *w->below);
+    for (uint32_t i = 0; i < components->place_count; i++)
+        start[components->places[i] + 2]++;
+    for (uint32_t p = 0; p < net->place_count; p++)
+        start[p + 2] += start[p + 1];
+    for (uint32_t k = 0, i = 0; k < components->count; k++) {
+        for (; i < components->ends[k]; i++)
+            w->parts[start[components->places[i] + 1]++] = k;
+    }
+}
+
+/* The components of a place. */
+static const uint32_t *parts_of(const struct unfolder *un, uint32_t place, uint32_t *ret_count)
+{
+    const uint32_t *start = un->walk.part_start + place;
+    *ret_count = start[1] - start[0];
+    return un->walk.parts + start[0];
+}
+
+/* How deep the conditions of an event are in the trees of their components: one deeper than what it consumes there. */
+static void add_depths(struct unfolder *un, uint32_t event)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
+    struct walk *w = &un->walk;
+    uint32_t count, before = w->depths.count, consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
+    for (uint32_t i = 0; i < consumed; i++) {
+        uint32_t condition = u->pre[e->pre_start + i];
+        const uint32_t *parts = parts_of(un, u->condition_place[condition], &count);
+        for (uint32_t k = 0; k < count; k++)
+            w->below[parts[k]] = w->depths.items[w->depth_start[condition] + k] + 1;
+    }
+    for (uint32_t c = e->post_start; c < e->post_start + e->post_count; c++) {
+        PT_ROOM(w->depth_start, w->depth_start_cap, c);
+        PT_ROOM(w->user, w->user_cap, c);
+        w->depth_start[c] = w->depths.count;
+        if (u->condition_place[c] == PT_NONE)
+            continue;
+        const uint32_t *parts = parts_of(un, u->condition_place[c], &count);
+        for (uint32_t k = 0; k < count; k++)
+            pt_list_add(&w->depths, event == 0 ? 0 : w->below[parts[k]]);
+    }
+    charge(un, e->post_count * (sizeof *w->depth_start + sizeof *w->user) +
+                   (w->depths.count - before) * sizeof *w->depths.items);
+}
+
+/* Lists the event with what it consumes. */
+static void add_uses(struct unfolder *un, uint32_t event)
+{
+    const struct pt_unfold_event *e = &un->u->events[event];
+    struct walk *w = &un->walk;
+    uint32_t consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
+    for (uint32_t i = 0; i < consumed; i++) {
+        uint32_t condition = un->u->pre[e->pre_start + i];
+        struct use use = {event, w->user[condition]};
+        PT_PUSH(w->uses, w->use_count, w->use_cap, use);
+        w->user[condition] = w->use_count;
+    }
+    charge(un, consumed * sizeof *w->uses);
+}
+
+void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
+{
+    add_depths(un, event);
+    add_uses(un, event);
+}
+
+bool pt_unfold_walk_begin(struct unfolder *un)
+{
+    struct pt_components components;
+    pt_net_find_components(un->net, &components);
+    bool covered = components.all;
+    if (covered) {
+        index_parts(&un->walk, un->net, &components);
+        for (uint32_t e = 0; e < un->u->event_count; e++) {
+            if (!un->u->events[e].cutoff && !un->u->events[e].goal)
+                pt_unfold_walk_keep(un, e);
+        }
+    }
+    pt_components_release(&components);
+    return covered;
+}
+
+void pt_unfold_walk_end(struct unfolder *un)
+{
+    struct walk *w = &un->walk;
+    void *const all[] = {w->part_start,   w->parts,  w->tips,       w->below,         w->depth_start,
+                         w->depths.items, w->user,   w->uses,       w->left,          w->pinned,
+                         w->verdict,      w->taken,  w->path.items, w->options.items, w->marks.items,
+                         w->found.items,  w->visited};
+    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    un->bytes -= w->bytes;
+    *w = (struct walk){0};
+}
+
+/* --- One event and the rest ------------------------------------------------------------------------------------- */
+
+void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t *pre, const struct extended *cut)
+{
+    const struct pt_unfolding *u = un->u;
+    struct walk *w = &un->walk;
+    uint32_t consumed = pt_net_consumed(un->net, transition), count;
+    PT_ROOM(w->left, w->left_cap, u->condition_count);
+    PT_ROOM(w->pinned, w->pinned_cap, u->condition_count);
+    PT_ROOM(w->taken, w->taken_cap, u->condition_count);
+    PT_ROOM(w->verdict, w->verdict_cap, u->event_count);
+    PT_ROOM(w->visited, w->visited_cap, u->event_count);
+    w->frame++;
+    w->event = u->event_count;
+    w->closed = false;
+    w->marks.count = 0;
+    for (uint32_t i = 0; i < cut->token_count; i++) {
+        uint32_t c = un->cuts.items[cut->cut + i];
+        const uint32_t *parts = parts_of(un, u->condition_place[c], &count);
+        w->left[c] = w->frame;
+        for (uint32_t k = 0; k < count; k++)
+            w->tips[parts[k]] = (struct tip){w->frame, c, w->depths.items[w->depth_start[c] + k]};
+    }
+    for (uint32_t i = 0; i < cut->mark_count; i++) {
+        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
+        w->left[mark] = w->frame;
+        pt_list_add(&w->marks, mark);
+    }
+    for (uint32_t i = consumed; i < un->net->transitions[transition].pre_count; i++)
+        w->pinned[pre[i]] = w->frame;
+    w->work += cut->token_count;
+}
+
+/* Whether a condition at a place can be concurrent with the event, as far as its components go. */
+static enum answer look(const struct unfolder *un, uint32_t condition)
+{
+    const struct walk *w = &un->walk;
+    uint32_t count;
+    if (w->left[condition] == w->frame)
+        return YES;
+    const uint32_t *parts = parts_of(un, un->u->condition_place[condition], &count);
+    const uint32_t *depths = w->depths.items + w->depth_start[condition];
+    for (uint32_t k = 0; k < count; k++) {
+        if (w->tips[parts[k]].stamp != w->frame || w->tips[parts[k]].depth >= depths[k])
+            return NO;
+    }
+    return ASK;
+}
+
+/* Adds to the list the marks of reads of the same condition that a mark stands for, down to `least`. */
+static void add_older_reads(struct unfolder *un, uint32_t event, uint32_t read, uint32_t least, struct list *to)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
+    struct walk *w = &un->walk;
+    for (uint32_t k = 0; k < e->over_count; k++) {
+        uint32_t mark = u->over[e->over_start + k];
+        if (u->condition_read[mark] != read || mark < least || w->taken[mark] == w->now)
+            continue;
+        w->taken[mark] = w->now;
+        pt_list_add(to, mark);
+    }
+}
+
+/* Whether a mark is in the history of an event that consumes what it is a read of. */
+static bool knows(struct unfolder *un, uint32_t event, uint32_t mark)
+{
+    const struct pt_unfolding *u = un->u;
+    struct list *marks = &un->walk.options;
+    un->walk.now++;
+    marks->count = 0;
+    add_older_reads(un, event, u->condition_read[mark], mark, marks);
+    for (uint32_t i = 0; i < marks->count; i++) { /* grows on the way */
+        if (marks->items[i] == mark)
+            return true;
+        un->walk.work++;
+        add_older_reads(un, u->condition_event[marks->items[i]], u->condition_read[mark], mark, marks);
+    }
+    return false;
+}
+
+/* Whether all reads in the history of the event, itself included, of a condition in its cut are in that of another
+ * event that consumes it. */
+static bool reads_are_known(struct unfolder *un, uint32_t consumer, uint32_t condition)
+{
+    const struct walk *w = &un->walk;
+    if (w->pinned[condition] == w->frame)
+        return false;
+    for (uint32_t i = 0; i < w->marks.count; i++) {
+        uint32_t mark = w->marks.items[i];
+        if (un->u->condition_read[mark] == condition && !knows(un, consumer, mark))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a mark of a read of something in the event's cut is in its history: the latest are in the cut, and stand for
+ * others. */
+static bool was_read(struct unfolder *un, uint32_t mark)
+{
+    const struct pt_unfolding *u = un->u;
+    struct walk *w = &un->walk;
+    if (w->left[u->condition_read[mark]] != w->frame)
+        return false;
+    if (w->left[mark] == w->frame || w->closed)
+        return w->left[mark] == w->frame;
+    w->closed = true;
+    w->now++;
+    w->options.count = 0;
+    for (uint32_t i = 0; i < w->marks.count; i++)
+        pt_list_add(&w->options, w->marks.items[i]);
+    for (uint32_t i = 0; i < w->options.count; i++) { /* grows on the way */
+        uint32_t known = w->options.items[i];
+        w->left[known] = w->frame;
+        add_older_reads(un, u->condition_event[known], u->condition_read[known], 0, &w->options);
+    }
+    w->work += w->options.count;
+    return w->left[mark] == w->frame;
+}
+
+/* The same for what an event that is beyond the cut has taken; ASK: if the returned event can be with it. */
+static enum answer look_before(struct unfolder *un, uint32_t event, uint32_t which, uint32_t *ret_maker)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
+    uint32_t taken = u->pre[e->pre_start + which];
+    *ret_maker = u->condition_event[taken];
+    if (which >= un->net->transitions[e->transition].pre_count)
+        return was_read(un, taken) ? YES : ASK;
+    enum answer answer = look(un, taken);
+    if (answer == YES && un->reads && which < pt_net_consumed(un->net, e->transition))
+        return reads_are_known(un, event, taken) ? YES : NO;
+    return answer;
+}
+
+/* Whether the histories of the event and of another, which the first's does not have, can be parts of one run: goes
+ * down from the second, depth first. */
+static bool is_compatible(struct unfolder *un, uint32_t event)
+{
+    const struct pt_unfolding *u = un->u;
+    struct walk *w = &un->walk;
+    struct list *path = &w->path; /* pairs: an event, and how many of what it takes have been looked at */
+    uint32_t yes = 2 * w->frame + 1, no = 2 * w->frame, maker;
+    if (w->verdict[event] >= no)
+        return w->verdict[event] == yes;
+    path->count = 0;
+    pt_list_add(path, event);
+    pt_list_add(path, 0);
+    while (path->count > 0) {
+        uint32_t top = path->items[path->count - 2], at = path->items[path->count - 1]++;
+        if (at == un->net->transitions[u->events[top].transition].pre_count + u->events[top].mark_count) {
+            w->verdict[top] = yes;
+            path->count -= 2;
+            continue;
+        }
+        w->work++;
+        enum answer answer = look_before(un, top, at, &maker);
+        if (answer == ASK && w->verdict[maker] >= no)
+            answer = w->verdict[maker] == yes ? YES : NO;
+        if (answer == ASK) {
+            pt_list_add(path, maker);
+            pt_list_add(path, 0);
+        } else if (answer == NO) {
+            for (; path->count > 0; path->count -= 2)
+                w->verdict[path->items[path->count - 2]] = no;
+        }
+    }
+    return w->verdict[event] == yes;
+}
+
+/* Whether an older condition, or mark, is concurrent with the event. */
+static bool is_with(struct unfolder *un, uint32_t condition)
+{
+    if (un->u->condition_read[condition] != PT_NONE)
+        return was_read(un, condition) || is_compatible(un, un->u->condition_event[condition]);
+    enum answer answer = look(un, condition);
+    return answer == ASK ? is_compatible(un, un->u->condition_event[condition]) : answer == YES;
+}
+
+/* Adds the conditions of a component that an event made to the list. */
+static void add_made(const struct unfolder *un, uint32_t event, uint32_t component, struct list *to)
+{
+    const struct pt_unfold_event *e = &un->u->events[event];
+    uint32_t count, made = pt_net_made(un->net, e->transition);
+    for (uint32_t c = e->post_start; c < e->post_start + made; c++) {
+        const uint32_t *parts = parts_of(un, un->u->condition_place[c], &count);
+        for (uint32_t k = 0; k < count; k++) {
+            if (parts[k] == component)
+                pt_list_add(to, c);
+        }
+    }
+}
+
+void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
+{
+    struct walk *w = &un->walk;
+    struct list *found = &w->found;
+    uint32_t component = w->parts[w->part_start[place]], kept = 0;
+    found->count = 0;
+    if (w->tips[component].stamp == w->frame)
+        pt_list_add(found, w->tips[component].condition);
+    for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
+        for (uint32_t use = w->user[found->items[i]]; use != 0; use = w->uses[use - 1].next) {
+            w->work++;
+            if (is_compatible(un, w->uses[use - 1].event))
+                add_made(un, w->uses[use - 1].event, component, found);
+        }
+    }
+    for (uint32_t i = 0; i < found->count; i++) {
+        if (un->u->condition_place[found->items[i]] == place)
+            found->items[kept++] = found->items[i];
+    }
+    kept = kept > 1 ? pt_sort_distinct(found->items, kept) : kept;
+    un->place_head[place] = PT_NONE;
+    un->place_stamp[place] = un->row_now;
+    for (uint32_t i = 0; i < kept; i++) {
+        un->place_next[found->items[i]] = un->place_head[place];
+        un->place_head[place] = found->items[i];
+    }
+}
+
+/* Lists the events that the histories of conditions have beyond that of the event; all have to be concurrent with it.
+ * Stamps them with w->now. */
+static void add_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct list *to)
+{
+    const struct pt_unfolding *u = un->u;
+    struct walk *w = &un->walk;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t maker = u->condition_event[conditions[i]];
+        if (maker == w->event || w->visited[maker] == w->now || w->left[conditions[i]] == w->frame)
+            continue;
+        if (u->condition_read[conditions[i]] != PT_NONE && was_read(un, conditions[i]))
+            continue;
+        w->visited[maker] = w->now;
+        pt_list_add(to, maker);
+    }
+}
+
+static void list_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct list *ret_events)
+{
+    const struct pt_unfolding *u = un->u;
+    un->walk.now++;
+    ret_events->count = 0;
+    add_beyond(un, conditions, count, ret_events);
+    for (uint32_t i = 0; i < ret_events->count; i++) { /* grows on the way */
+        const struct pt_unfold_event *e = &u->events[ret_events->items[i]];
+        uint32_t taken = un->net->transitions[e->transition].pre_count + e->mark_count;
+        un->walk.work += taken;
+        add_beyond(un, u->pre + e->pre_start, taken, ret_events);
+    }
+}
+
+bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count)
+{
+    if (!un->walk.on || event != un->walk.event)
+        return false;
+    list_beyond(un, conditions, count, &un->only_second);
+    return true;
+}
+
+/* --- Any two ---------------------------------------------------------------------------------------------------- */
+
+/* What has to be left for a condition to be left: itself, or what it is the read of. */
+static uint32_t token_of(const struct unfolder *un, uint32_t condition)
+{
+    uint32_t read = un->u->condition_read[condition];
+    return read == PT_NONE ? condition : read;
+}
+
+/* Stamps what the events consume. */
+static void take_all(struct unfolder *un, const struct list *events, uint32_t stamp)
+{
+    const struct pt_unfolding *u = un->u;
+    for (uint32_t i = 0; i < events->count; i++) {
+        const struct pt_unfold_event *e = &u->events[events->items[i]];
+        for (uint32_t k = 0; k < pt_net_consumed(un->net, e->transition); k++)
+            un->walk.taken[u->pre[e->pre_start + k]] = stamp;
+    }
+}
+
+/* Whether one of the events consumes or reads what has the stamp. */
+static bool takes_taken(const struct unfolder *un, const struct list *events, uint32_t stamp)
+{
+    const struct pt_unfolding *u = un->u;
+    for (uint32_t i = 0; i < events->count; i++) {
+        const struct pt_unfold_event *e = &u->events[events->items[i]];
+        for (uint32_t k = 0; k < un->net->transitions[e->transition].pre_count; k++) {
+            if (un->walk.taken[u->pre[e->pre_start + k]] == stamp)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Lists what the histories of two conditions that are concurrent with the event have alone, as pt_unfold_sweep does,
+ * which would look at all events that are newer than the oldest of these. */
+static void tell_apart(struct unfolder *un, uint32_t a, uint32_t b)
+{
+    struct walk *w = &un->walk;
+    uint32_t firsts = 0, seconds = 0;
+    list_beyond(un, &b, 1, &un->only_second);
+    list_beyond(un, &a, 1, &un->only_first);
+    for (uint32_t i = 0; i < un->only_second.count; i++) {
+        uint32_t event = un->only_second.items[i];
+        if (w->visited[event] == w->now)
+            w->visited[event]--; /* both have it */
+        else
+            un->only_second.items[seconds++] = event;
+    }
+    for (uint32_t i = 0; i < un->only_first.count; i++) {
+        if (w->visited[un->only_first.items[i]] == w->now)
+            un->only_first.items[firsts++] = un->only_first.items[i];
+    }
+    un->only_first.count = firsts;
+    un->only_second.count = seconds;
+}
+
+/* By what each of the histories has alone: neither consumes what the other's consumes or reads, or the condition
+ * itself. */
+static bool are_concurrent(struct unfolder *un, uint32_t a, uint32_t b)
+{
+    struct walk *w = &un->walk;
+    if (is_with(un, a) && is_with(un, b)) {
+        tell_apart(un, a, b);
+    } else {
+        pt_unfold_sweep(un, &a, 1, &b, 1, false);
+        w->work += un->touched.count;
+    }
+    take_all(un, &un->only_first, ++w->now);
+    if (w->taken[token_of(un, b)] == w->now || takes_taken(un, &un->only_second, w->now))
+        return false;
+    take_all(un, &un->only_second, ++w->now);
+    return w->taken[token_of(un, a)] != w->now && !(un->reads && takes_taken(un, &un->only_first, w->now));
+}
+
+bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b)
+{
+    const struct walk *w = &un->walk;
+    uint32_t newer = a > b ? a : b, older = a > b ? b : a, maker = un->u->condition_event[newer];
+    if (maker == un->u->condition_event[older])
+        return newer != older;
+    if (maker == w->event)
+        return is_with(un, older);
+    if (w->left[a] == w->frame && w->left[b] == w->frame)
+        return true;
+    return are_concurrent(un, a, b);
+}

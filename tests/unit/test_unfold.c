@@ -1,0 +1,156 @@
+/*
+ * Concurrency in the unfolder is found in two ways, by rows and by walks (src/net/unfold_choose.c), and one can follow
+ * the other at any event: the prefix has to be the same, event by event. Random nets, with and without read arcs, and
+ * the families that are measured. Rows are what test_net_questions.c holds against explicit search.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../../bench/net_families.h"
+#include "net/unfold.h"
+#include "net_random.h"
+
+enum { SMALL_NETS = 3000, LARGE_NETS = 3000, MOST_EVENTS = 3000, NEVER = UINT32_MAX };
+
+enum { MOST_MACHINES = 8 };
+
+/* A step of a machine from one state, with which others, its neighbours, may go on or be asked for their state. */
+static void add_step(struct pt_net *net, uint32_t machines, const uint32_t *first, const uint32_t *size, uint32_t m,
+                     uint32_t from)
+{
+    uint32_t pre[MOST_MACHINES], post[MOST_MACHINES], n = 0;
+    pre[n] = first[m] + from;
+    post[n++] = first[m] + (from + 1 + random_below(size[m] - 1)) % size[m];
+    for (uint32_t next = m + 1; next < m + 3 && next < m + machines && random_below(2); next++) {
+        uint32_t other = next % machines, at = random_below(size[other]);
+        pre[n] = first[other] + at;
+        post[n++] = first[other] + (random_below(2) ? at : random_below(size[other]));
+    }
+    (void)pt_net_add_transition(net, NULL, pre, n, post, n);
+}
+
+/* State machines in a ring, larger ones than those of net_random.h: histories go further apart. */
+static void make_large_net(struct pt_net *net, uint64_t seed)
+{
+    uint32_t first[MOST_MACHINES], size[MOST_MACHINES];
+    random_state = seed * 0x9e3779b97f4a7c15ULL + 7;
+    uint32_t machines = 2 + random_below(MOST_MACHINES - 1);
+    pt_net_init(net);
+    for (uint32_t m = 0; m < machines; m++) {
+        size[m] = 2 + random_below(3);
+        first[m] = pt_net_add_places(net, size[m]);
+        net->places[first[m]].marked = true;
+    }
+    for (uint32_t m = 0; m < machines; m++) {
+        for (uint32_t from = 0; from < size[m]; from++)
+            add_step(net, machines, first, size, m, from);
+    }
+}
+
+static struct pt_unfolding unfold(const struct pt_net *net, uint32_t walk_from, uint32_t walk_until)
+{
+    struct pt_unfold_options options = {
+        .net = net, .event_limit = MOST_EVENTS, .walk_from = walk_from, .walk_until = walk_until};
+    struct pt_unfolding u;
+    struct pt_err err;
+    assert_int_equal(pt_unfold(&options, &u, &err), PT_OK);
+    return u;
+}
+
+static void compare(const struct pt_unfolding *u, const struct pt_unfolding *v, const char *what, uint32_t seed)
+{
+    bool same = u->event_count == v->event_count && u->condition_count == v->condition_count &&
+                u->pre_count == v->pre_count && u->occurrence_count == v->occurrence_count &&
+                u->cutoff_count == v->cutoff_count;
+    for (uint32_t e = 0; same && e < u->event_count; e++) {
+        const struct pt_unfold_event *x = &u->events[e], *y = &v->events[e];
+        same = x->transition == y->transition && x->pre_start == y->pre_start && x->mark_count == y->mark_count &&
+               x->cutoff == y->cutoff && x->size == y->size && x->depth == y->depth && x->marking == y->marking;
+    }
+    if (!same || memcmp(u->pre, v->pre, u->pre_count * sizeof *u->pre) != 0)
+        fail_msg("%s %u: %u and %u events", what, seed, u->event_count - 1, v->event_count - 1);
+}
+
+/* All ways with one net; counts the events that were extended by walks. */
+static uint32_t try_all(struct pt_net *net, const char *what, uint32_t seed)
+{
+    struct pt_unfolding rows = unfold(net, NEVER, NEVER), walks = unfold(net, 1, NEVER);
+    uint32_t third = rows.event_count / 3 + 1, walked = walks.walked;
+    assert_int_equal(rows.walked, 0);
+    struct pt_unfolding later = unfold(net, third, NEVER), both = unfold(net, third, 2 * third);
+    compare(&rows, &walks, what, seed);
+    compare(&rows, &later, what, seed);
+    compare(&rows, &both, what, seed);
+    pt_unfolding_release(&rows);
+    pt_unfolding_release(&walks);
+    pt_unfolding_release(&later);
+    pt_unfolding_release(&both);
+    return walked;
+}
+
+/* As it stands, and with what can be read arcs as such. */
+static uint32_t try_plain_and_read(struct pt_net *net, const char *what, uint32_t seed)
+{
+    uint32_t walked = try_all(net, what, seed);
+    pt_net_find_reads(net);
+    walked += try_all(net, what, seed);
+    pt_net_release(net);
+    return walked;
+}
+
+static void test_small(void **state)
+{
+    (void)state;
+    static struct states states;
+    uint32_t walked = 0, nets = 0;
+    for (uint32_t seed = 0; seed < SMALL_NETS; seed++) {
+        struct pt_net net;
+        make_random_net(&net, seed);
+        explore(&net, &states);
+        if (states.unsafe) {
+            pt_net_release(&net);
+            continue;
+        }
+        walked += try_plain_and_read(&net, "small net", seed);
+        nets++;
+    }
+    print_message("%u nets, %u events by walks\n", nets, walked);
+    assert_true(walked > nets);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    uint32_t walked = 0;
+    for (uint32_t seed = 0; seed < LARGE_NETS; seed++) {
+        struct pt_net net;
+        make_large_net(&net, seed);
+        walked += try_plain_and_read(&net, "large net", seed);
+    }
+    print_message("%u events by walks\n", walked);
+    assert_true(walked > 20 * LARGE_NETS);
+}
+
+static void test_families(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[NET_FAMILIES] = {
+        [NET_PHILOSOPHERS] = 20, [NET_RING] = 20, [NET_READERS] = 6, [NET_COUNTER] = 9,
+        [NET_PIPELINE] = 8,      [NET_KEY] = 5,   [NET_DME] = 5,
+    };
+    for (uint32_t f = 0; f < NET_FAMILIES; f++) {
+        struct pt_net net;
+        net_make((enum net_family)f, sizes[f], &net);
+        assert_true(try_plain_and_read(&net, net_family_names[f], sizes[f]) > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_families)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
