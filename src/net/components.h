@@ -9,7 +9,8 @@ struct pt_components {
     uint32_t *ends;   /* where each ends */
     uint32_t place_count, count;
     size_t place_cap, end_cap;
-    bool all; /* every place is in one: the net is 1-safe. False says nothing */
+    bool all;      /* every place is in one: the net is 1-safe. False says nothing */
+    bool machines; /* in all of them, no transition takes the token away */
 };
 
 void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_components);

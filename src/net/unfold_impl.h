@@ -60,6 +60,15 @@ struct tip {
     uint32_t stamp, condition, depth;
 };
 
+struct ends {
+    struct tip of[2];
+};
+
+/* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. */
+struct node {
+    uint32_t depth, parent;
+};
+
 /* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
 struct use {
     uint32_t event, next;
@@ -69,12 +78,16 @@ struct use {
  * which they are made. */
 struct walk {
     bool on;
-    uint32_t *part_start, *parts; /* by place: the components it is in */
-    uint32_t *depth_start;        /* by condition: into depths, which has one for each component */
-    size_t depth_start_cap;
-    struct list depths;
-    uint32_t *below; /* by component: scratch */
-    uint32_t *user;  /* by condition: the last of uses, its number + 1 */
+    bool machines; /* histories' paths in components' trees go on to their cuts (components.h) */
+    uint32_t *part_start, *parts, part_count; /* by place: the components it is in */
+    uint32_t *node_start;                     /* by condition: into nodes, which has one for each component */
+    size_t node_start_cap;
+    struct node *nodes;
+    uint32_t node_count;
+    size_t node_cap;
+    struct node *below; /* by component: scratch */
+    struct ends *ends;  /* likewise: of two histories */
+    uint32_t *user;     /* by condition: the last of uses, its number + 1 */
     size_t user_cap;
     struct use *uses;
     uint32_t use_count;
@@ -200,14 +213,27 @@ uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
 void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
 void pt_unfold_rows_drop(struct unfolder *un);
 
-/* unfold_walk.c: the same, with walks. False: the net is not covered by components, and this cannot be done. */
+/* unfold_trees.c. False: the net is not covered by components, and walks cannot be made. */
 bool pt_unfold_walk_begin(struct unfolder *un);
 void pt_unfold_walk_end(struct unfolder *un);
+void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
+/* Lists in un->only_first and un->only_second what each of the candidates' histories has alone, but for themselves.
+ * False: walks are not made, or that is much. */
+bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const uint32_t *pre_x,
+                          const struct candidate *y, const uint32_t *pre_y);
+/* The components of a place. */
+static inline const uint32_t *pt_unfold_parts(const struct unfolder *un, uint32_t place, uint32_t *ret_count)
+{
+    const uint32_t *start = un->walk.part_start + place;
+    *ret_count = start[1] - start[0];
+    return un->walk.parts + start[0];
+}
+
+/* unfold_walk.c: the same as unfold_co.c, with walks. */
 bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
 void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t *pre, const struct extended *cut);
 /* Sorts what is concurrent at the place into un->place_next, newest first. */
 void pt_unfold_walk_place(struct unfolder *un, uint32_t place);
-void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
 /* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
  * made for this one. */
 bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count);

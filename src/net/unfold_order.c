@@ -136,7 +136,8 @@ static int compare_words(const struct sorting *s, const struct candidate *x, con
     struct unfolder *un = s->un;
     uint32_t count_x, count_y, least = PT_NONE;
     const uint32_t *pre_x = conditions_of(s, x, &count_x), *pre_y = conditions_of(s, y, &count_y);
-    pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
+    if (!pt_unfold_walk_apart(un, x, pre_x, y, pre_y))
+        pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
     un->balance[x->transition]++;
     un->balance[y->transition]--;
     for (uint32_t i = 0; i < un->only_first.count; i++)

@@ -23,120 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/components.h"
 #include "net/unfold_impl.h"
 
 enum answer { NO, YES, ASK };
-
-/* --- Trees ----------------------------------------------------------------------------------------------------- */
-
-static void charge(struct unfolder *un, uint64_t bytes)
-{
-    un->bytes += bytes;
-    un->walk.bytes += bytes;
-}
-
-/* By place, the components it is in. */
-static void index_parts(struct walk *w, const struct pt_net *net, const struct pt_components *components)
-{
-    uint32_t *start = w->part_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
-    w->parts = pt_xmalloc(((size_t)components->place_count + 1) * sizeof *w->parts);
-    w->tips = pt_xcalloc((size_t)components->count + 1, sizeof *w->tips);
-    w->below = pt_xcalloc((size_t)components->count + 1, sizeof *w->below);
-    for (uint32_t i = 0; i < components->place_count; i++)
-        start[components->places[i] + 2]++;
-    for (uint32_t p = 0; p < net->place_count; p++)
-        start[p + 2] += start[p + 1];
-    for (uint32_t k = 0, i = 0; k < components->count; k++) {
-        for (; i < components->ends[k]; i++)
-            w->parts[start[components->places[i] + 1]++] = k;
-    }
-}
-
-/* The components of a place. */
-static const uint32_t *parts_of(const struct unfolder *un, uint32_t place, uint32_t *ret_count)
-{
-    const uint32_t *start = un->walk.part_start + place;
-    *ret_count = start[1] - start[0];
-    return un->walk.parts + start[0];
-}
-
-/* How deep the conditions of an event are in the trees of their components: one deeper than what it consumes there. */
-static void add_depths(struct unfolder *un, uint32_t event)
-{
-    const struct pt_unfolding *u = un->u;
-    const struct pt_unfold_event *e = &u->events[event];
-    struct walk *w = &un->walk;
-    uint32_t count, before = w->depths.count, consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
-    for (uint32_t i = 0; i < consumed; i++) {
-        uint32_t condition = u->pre[e->pre_start + i];
-        const uint32_t *parts = parts_of(un, u->condition_place[condition], &count);
-        for (uint32_t k = 0; k < count; k++)
-            w->below[parts[k]] = w->depths.items[w->depth_start[condition] + k] + 1;
-    }
-    for (uint32_t c = e->post_start; c < e->post_start + e->post_count; c++) {
-        PT_ROOM(w->depth_start, w->depth_start_cap, c);
-        PT_ROOM(w->user, w->user_cap, c);
-        w->depth_start[c] = w->depths.count;
-        if (u->condition_place[c] == PT_NONE)
-            continue;
-        const uint32_t *parts = parts_of(un, u->condition_place[c], &count);
-        for (uint32_t k = 0; k < count; k++)
-            pt_list_add(&w->depths, event == 0 ? 0 : w->below[parts[k]]);
-    }
-    charge(un, e->post_count * (sizeof *w->depth_start + sizeof *w->user) +
-                   (w->depths.count - before) * sizeof *w->depths.items);
-}
-
-/* Lists the event with what it consumes. */
-static void add_uses(struct unfolder *un, uint32_t event)
-{
-    const struct pt_unfold_event *e = &un->u->events[event];
-    struct walk *w = &un->walk;
-    uint32_t consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
-    for (uint32_t i = 0; i < consumed; i++) {
-        uint32_t condition = un->u->pre[e->pre_start + i];
-        struct use use = {event, w->user[condition]};
-        PT_PUSH(w->uses, w->use_count, w->use_cap, use);
-        w->user[condition] = w->use_count;
-    }
-    charge(un, consumed * sizeof *w->uses);
-}
-
-void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
-{
-    add_depths(un, event);
-    add_uses(un, event);
-}
-
-bool pt_unfold_walk_begin(struct unfolder *un)
-{
-    struct pt_components components;
-    pt_net_find_components(un->net, &components);
-    bool covered = components.all;
-    if (covered) {
-        index_parts(&un->walk, un->net, &components);
-        for (uint32_t e = 0; e < un->u->event_count; e++) {
-            if (!un->u->events[e].cutoff && !un->u->events[e].goal)
-                pt_unfold_walk_keep(un, e);
-        }
-    }
-    pt_components_release(&components);
-    return covered;
-}
-
-void pt_unfold_walk_end(struct unfolder *un)
-{
-    struct walk *w = &un->walk;
-    void *const all[] = {w->part_start,   w->parts,  w->tips,       w->below,         w->depth_start,
-                         w->depths.items, w->user,   w->uses,       w->left,          w->pinned,
-                         w->verdict,      w->taken,  w->path.items, w->options.items, w->marks.items,
-                         w->found.items,  w->visited};
-    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    un->bytes -= w->bytes;
-    *w = (struct walk){0};
-}
 
 /* --- One event and the rest ------------------------------------------------------------------------------------- */
 
@@ -156,10 +45,10 @@ void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t
     w->marks.count = 0;
     for (uint32_t i = 0; i < cut->token_count; i++) {
         uint32_t c = un->cuts.items[cut->cut + i];
-        const uint32_t *parts = parts_of(un, u->condition_place[c], &count);
+        const uint32_t *parts = pt_unfold_parts(un, u->condition_place[c], &count);
         w->left[c] = w->frame;
         for (uint32_t k = 0; k < count; k++)
-            w->tips[parts[k]] = (struct tip){w->frame, c, w->depths.items[w->depth_start[c] + k]};
+            w->tips[parts[k]] = (struct tip){w->frame, c, w->nodes[w->node_start[c] + k].depth};
     }
     for (uint32_t i = 0; i < cut->mark_count; i++) {
         uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
@@ -178,10 +67,10 @@ static enum answer look(const struct unfolder *un, uint32_t condition)
     uint32_t count;
     if (w->left[condition] == w->frame)
         return YES;
-    const uint32_t *parts = parts_of(un, un->u->condition_place[condition], &count);
-    const uint32_t *depths = w->depths.items + w->depth_start[condition];
+    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
+    const struct node *nodes = w->nodes + w->node_start[condition];
     for (uint32_t k = 0; k < count; k++) {
-        if (w->tips[parts[k]].stamp != w->frame || w->tips[parts[k]].depth >= depths[k])
+        if (w->tips[parts[k]].stamp != w->frame || w->tips[parts[k]].depth >= nodes[k].depth)
             return NO;
     }
     return ASK;
@@ -323,7 +212,7 @@ static void add_made(const struct unfolder *un, uint32_t event, uint32_t compone
     const struct pt_unfold_event *e = &un->u->events[event];
     uint32_t count, made = pt_net_made(un->net, e->transition);
     for (uint32_t c = e->post_start; c < e->post_start + made; c++) {
-        const uint32_t *parts = parts_of(un, un->u->condition_place[c], &count);
+        const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[c], &count);
         for (uint32_t k = 0; k < count; k++) {
             if (parts[k] == component)
                 pt_list_add(to, c);

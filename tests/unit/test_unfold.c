@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../bench/net_families.h"
+#include "net/components.h"
 #include "net/unfold.h"
 #include "net_random.h"
 
@@ -148,9 +149,62 @@ static void test_families(void **state)
     }
 }
 
+static uint32_t count_in(const uint32_t *places, uint32_t count, uint64_t component)
+{
+    uint32_t in = 0;
+    for (uint32_t i = 0; i < count; i++)
+        in += component >> places[i] & 1;
+    return in;
+}
+
+/* Components as they are defined, one transition after the other; the number of tokens in the reachable markings. */
+static void check_component(const struct pt_net *net, const struct states *states, uint64_t component, bool machine)
+{
+    for (uint32_t t = 0; t < net->transition_count; t++) {
+        const struct pt_net_transition *at = &net->transitions[t];
+        uint32_t before = count_in(pt_net_pre(net, t), at->pre_count, component);
+        uint32_t after = count_in(pt_net_post(net, t), at->post_count, component);
+        assert_true(after <= 1 && (after == 0 || before > 0));
+        assert_true(!machine || before == after);
+    }
+    uint64_t first = states->items[0] & component;
+    for (uint32_t i = 0; i < states->count; i++) {
+        uint64_t tokens = states->items[i] & component;
+        assert_true((tokens & (tokens - 1)) == 0 && (!machine || (tokens == 0) == (first == 0)));
+    }
+}
+
+static void test_components(void **state)
+{
+    (void)state;
+    static struct states states;
+    uint32_t covered = 0, machines = 0;
+    for (uint32_t seed = 0; seed < SMALL_NETS; seed++) {
+        struct pt_net net;
+        struct pt_components found;
+        make_random_net(&net, seed);
+        explore(&net, &states);
+        if (seed % 2)
+            pt_net_find_reads(&net);
+        pt_net_find_components(&net, &found);
+        assert_false(found.all && states.unsafe);
+        for (uint32_t k = 0, at = 0; k < found.count && !states.unsafe; k++) {
+            uint64_t component = bits_of(found.places + at, found.ends[k] - at);
+            check_component(&net, &states, component, found.machines);
+            at = found.ends[k];
+        }
+        covered += found.all;
+        machines += found.all && found.machines;
+        pt_components_release(&found);
+        pt_net_release(&net);
+    }
+    print_message("%u of %u nets are covered, %u by state machines\n", covered, SMALL_NETS, machines);
+    assert_true(machines > SMALL_NETS / 2 && covered > machines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_families)};
+                                       cmocka_unit_test(test_families), cmocka_unit_test(test_components)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
