@@ -233,19 +233,20 @@ static void replace_marks(struct unfolder *un, uint32_t event, struct extended *
     un->bytes += e->over_count * sizeof *u->over;
 }
 
-/* Adds to a cut what the event makes: tokens in front of the marks. */
+/* Adds to a cut's list what the event makes: tokens, unless they are in its vector, in front of the marks. */
 static void finish_cut(struct unfolder *un, uint32_t event, uint32_t made, struct extended *cut)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
-    for (uint32_t i = 0; i < e->post_count; i++)
+    uint32_t tokens = un->walk.on ? 0 : made;
+    for (uint32_t i = made - tokens; i < e->post_count; i++)
         pt_list_add(&un->cuts, e->post_start + i);
     uint32_t *marks = un->cuts.items + cut->cut + cut->token_count;
-    if (cut->mark_count) {
-        memmove(marks + made, marks, cut->mark_count * sizeof *marks);
-        for (uint32_t i = 0; i < made; i++)
+    if (cut->mark_count && tokens) {
+        memmove(marks + tokens, marks, cut->mark_count * sizeof *marks);
+        for (uint32_t i = 0; i < tokens; i++)
             marks[i] = e->post_start + i;
     }
-    cut->token_count += made;
+    cut->token_count += tokens;
     cut->mark_count += e->post_count - made;
     un->bytes += (cut->token_count + cut->mark_count) * sizeof *marks;
     for (uint32_t i = 0; i < cut->mark_count; i++) {
@@ -277,6 +278,14 @@ static void extend(struct unfolder *un, uint32_t event, struct extended *cut)
     pt_unfold_extend(un, event);
 }
 
+/* Of a candidate that is not extended. */
+static void drop_cut(struct unfolder *un, const struct candidate *c, const struct extended *cut)
+{
+    un->cuts.count = cut->cut;
+    if (un->walk.on && !c->goal)
+        pt_unfold_vector_drop(un, cut);
+}
+
 /* Takes a candidate into the prefix. */
 static enum pt_status take(struct unfolder *un, const struct candidate *c, const uint32_t *pre, struct pt_err *err)
 {
@@ -284,8 +293,9 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
     if (un->options->drop_settled && c->tag != PT_NONE && un->done[c->tag])
         return PT_OK;
-    struct extended cut = {.cut = un->cuts.count};
     bool cutoff = false;
+    pt_unfold_choose(un);
+    struct extended cut = {.cut = un->cuts.count};
     if (!c->goal) {
         cut = pt_unfold_make_cut(un, c, pre);
         cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
@@ -293,7 +303,7 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     bool last = cutoff || c->goal;
     bool check = un->options->check_safe && !un->walk.on; /* walks need components, and these show that it is safe */
     if (!last || check)
-        pt_unfold_make_row(un, c->transition, pre, count, &cut);
+        pt_unfold_make_row(un, c->transition, pre, count);
     enum pt_status status = check ? check_safe(un, c->transition, err) : PT_OK;
     if (status != PT_OK)
         return status;
@@ -302,10 +312,10 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     u->cutoff_count += cutoff;
     if (c->goal)
         note_violation(un, event);
-    if (last)
-        un->cuts.count = cut.cut;
-    else
+    if (!last)
         extend(un, event, &cut);
+    else
+        drop_cut(un, c, &cut);
     return PT_OK;
 }
 

@@ -35,6 +35,7 @@ static void begin_walks(struct unfolder *un)
 static void begin_rows(struct unfolder *un)
 {
     const struct pt_unfolding *u = un->u;
+    pt_unfold_vector_to_lists(un);
     pt_unfold_walk_end(un);
     un->choice.settled = true;
     if (u->condition_count > 0) {
@@ -69,7 +70,7 @@ static void weigh(struct unfolder *un)
     c->work = un->walk.work = 0;
 }
 
-static void choose(struct unfolder *un)
+void pt_unfold_choose(struct unfolder *un)
 {
     const struct pt_unfold_options *o = un->options;
     uint32_t event = un->u->event_count;
@@ -85,15 +86,11 @@ static void choose(struct unfolder *un)
     }
 }
 
-void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count,
-                        const struct extended *cut)
+void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)
 {
-    choose(un);
     un->row_now += 2;
     PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
-    if (un->walk.on)
-        pt_unfold_walk_for(un, transition, pre, cut);
-    else
+    if (!un->walk.on)
         pt_unfold_rows_make(un, transition, pre, count);
 }
 

@@ -53,15 +53,25 @@ struct extended {
     uint32_t older_count;
     uint32_t cut, token_count; /* into un->cuts: the conditions that its history leaves, in no order, */
     uint32_t mark_count;       /* and the marks of reads of these */
+    uint32_t root;             /* where walks are made, for the conditions: into walk.roots (unfold_vector.c) */
 };
 
-/* How deep in a component's tree the cut is for which walks are made, and where (unfold_walk.c). */
+/* Where a path ends in a component's tree, PT_NONE: there is none, and how deep that is. */
 struct tip {
-    uint32_t stamp, condition, depth;
+    uint32_t condition, depth;
 };
 
+enum { CHUNK = 16 };
+
+/* A part of a cut. */
+struct chunk {
+    struct tip tips[CHUNK];
+};
+
+/* Of two histories. */
 struct ends {
-    struct tip of[2];
+    uint32_t stamp[2];
+    struct tip tips[2];
 };
 
 /* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. */
@@ -78,7 +88,6 @@ struct use {
  * which they are made. */
 struct walk {
     bool on;
-    bool machines; /* histories' paths in components' trees go on to their cuts (components.h) */
     uint32_t *part_start, *parts, part_count; /* by place: the components it is in */
     uint32_t *node_start;                     /* by condition: into nodes, which has one for each component */
     size_t node_start_cap;
@@ -92,9 +101,15 @@ struct walk {
     struct use *uses;
     uint32_t use_count;
     size_t use_cap;
-    uint32_t event, frame;
-    struct tip *tips;                 /* by component */
-    uint32_t *left, *pinned;          /* by condition: in the cut, or a mark that is known; read by the event itself */
+    struct chunk *chunks;
+    uint32_t chunk_count, own_chunks; /* those from own_chunks on are of the last cut, and nobody else's */
+    size_t chunk_cap;
+    struct list roots;   /* of each cut root_count numbers of chunks */
+    uint32_t root_count; /* */
+    struct list tokens;  /* scratch: of a cut */
+    uint32_t event, frame, root;
+    uint32_t *blocked;                /* by component: the event has moved there */
+    uint32_t *left, *pinned;          /* by condition: a mark that is known; what the event itself reads */
     size_t left_cap, pinned_cap;      /* */
     struct list marks;                /* of the cut */
     bool closed;                      /* all marks that are known are in `left` */
@@ -197,9 +212,10 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
 
 /* unfold_choose.c: rows or walks, whichever is cheaper. */
 bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b);
-/* Prepares for what is concurrent with an event, which is added next, on these conditions and marks. */
-void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count,
-                        const struct extended *cut);
+/* Chooses, before the cut of the next candidate is made. */
+void pt_unfold_choose(struct unfolder *un);
+/* Prepares for what is concurrent with that one, on these conditions and marks. */
+void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
 /* The first condition at the place that is concurrent with it, PT_NONE: there is none; others follow by
  * un->place_next. */
 uint32_t pt_unfold_first(struct unfolder *un, uint32_t place);
@@ -213,7 +229,7 @@ uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
 void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
 void pt_unfold_rows_drop(struct unfolder *un);
 
-/* unfold_trees.c. False: the net is not covered by components, and walks cannot be made. */
+/* unfold_trees.c. False: the net is not covered by state machines, and walks cannot be made. */
 bool pt_unfold_walk_begin(struct unfolder *un);
 void pt_unfold_walk_end(struct unfolder *un);
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
@@ -229,9 +245,32 @@ static inline const uint32_t *pt_unfold_parts(const struct unfolder *un, uint32_
     return un->walk.parts + start[0];
 }
 
+/* unfold_vector.c: cuts by component. Begins the cut of a candidate with that of an event, NULL: with nothing; drops
+ * it; or keeps it for an event whose conditions have been added. */
+void pt_unfold_vector_begin(struct unfolder *un, const struct extended *base, struct extended *cut);
+void pt_unfold_vector_drop(struct unfolder *un, const struct extended *cut);
+uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event);
+/* Takes in a condition, or what an event makes, unless the cut is further on. */
+void pt_unfold_vector_put(struct unfolder *un, uint32_t root, uint32_t condition);
+void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event);
+/* From the lists of un->cuts, and back into such. */
+void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event);
+void pt_unfold_vector_to_lists(struct unfolder *un);
+/* Whether the last candidate for which walks were begun marks what an event does. */
+bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c, const struct extended *known);
+/* The tokens of a cut, valid until the next call; `last`: of the last candidate, without what it consumes. */
+struct list pt_unfold_tokens(struct unfolder *un, const struct extended *cut, bool last);
+static inline struct tip pt_unfold_tip(const struct unfolder *un, uint32_t root, uint32_t component)
+{
+    const struct walk *w = &un->walk;
+    return w->chunks[w->roots.items[root + component / CHUNK]].tips[component % CHUNK];
+}
+
 /* unfold_walk.c: the same as unfold_co.c, with walks. */
 bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
-void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t *pre, const struct extended *cut);
+/* Begins walks for a candidate with this cut. */
+void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                        const struct extended *cut);
 /* Sorts what is concurrent at the place into un->place_next, newest first. */
 void pt_unfold_walk_place(struct unfolder *un, uint32_t place);
 /* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not

@@ -23,11 +23,11 @@ static void index_parts(struct walk *w, const struct pt_net *net, const struct p
 {
     uint32_t *start = w->part_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
     w->parts = pt_xmalloc(((size_t)components->place_count + 1) * sizeof *w->parts);
-    w->tips = pt_xcalloc((size_t)components->count + 1, sizeof *w->tips);
+    w->blocked = pt_xcalloc((size_t)components->count + 1, sizeof *w->blocked);
     w->below = pt_xcalloc((size_t)components->count + 1, sizeof *w->below);
     w->ends = pt_xcalloc((size_t)components->count + 1, sizeof *w->ends);
     w->part_count = components->count;
-    w->machines = components->machines;
+    w->root_count = (components->count + CHUNK - 1) / CHUNK;
     for (uint32_t i = 0; i < components->place_count; i++)
         start[components->places[i] + 2]++;
     for (uint32_t p = 0; p < net->place_count; p++)
@@ -85,19 +85,25 @@ void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
 {
     add_nodes(un, event);
     add_uses(un, event);
+    charge(un, pt_unfold_vector_keep(un, event));
 }
 
 bool pt_unfold_walk_begin(struct unfolder *un)
 {
     struct pt_components components;
     pt_net_find_components(un->net, &components);
-    bool covered = components.all;
-    if (covered) {
+    bool covered = components.all && components.machines;
+    if (covered)
         index_parts(&un->walk, un->net, &components);
-        for (uint32_t e = 0; e < un->u->event_count; e++) {
-            if (!un->u->events[e].cutoff && !un->u->events[e].goal)
-                pt_unfold_walk_keep(un, e);
-        }
+    for (uint32_t e = 0; covered && e < un->u->event_count; e++) {
+        if (un->u->events[e].cutoff || un->u->events[e].goal)
+            continue;
+        uint32_t tokens = un->extended[e].token_count;
+        add_nodes(un, e);
+        add_uses(un, e);
+        pt_unfold_vector_from_list(un, e);
+        charge(un, pt_unfold_vector_keep(un, e));
+        un->bytes -= tokens * sizeof *un->cuts.items;
     }
     pt_components_release(&components);
     return covered;
@@ -106,9 +112,11 @@ bool pt_unfold_walk_begin(struct unfolder *un)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->part_start, w->parts,         w->tips,        w->below,       w->node_start, w->nodes,
-                         w->user,       w->uses,          w->left,        w->pinned,      w->verdict,    w->taken,
-                         w->path.items, w->options.items, w->marks.items, w->found.items, w->visited};
+    void *const all[] = {w->part_start,   w->parts,       w->blocked,      w->below,       w->node_start,
+                         w->nodes,        w->user,        w->uses,         w->left,        w->pinned,
+                         w->verdict,      w->taken,       w->visited,      w->ends,        w->chunks,
+                         w->path.items,   w->roots.items, w->tokens.items, w->marks.items, w->found.items,
+                         w->options.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     un->bytes -= w->bytes;
@@ -117,34 +125,41 @@ void pt_unfold_walk_end(struct unfolder *un)
 
 /* --- Two histories ---------------------------------------------------------------------------------------------- */
 
+static struct tip end_of(const struct unfolder *un, const uint32_t *roots, uint32_t component, int whose)
+{
+    const struct ends *ends = &un->walk.ends[component];
+    return ends->stamp[whose] == un->walk.now ? ends->tips[whose] : pt_unfold_tip(un, roots[whose], component);
+}
+
 /* A path of a history ends here, unless it goes on. */
-static void end_path(struct unfolder *un, uint32_t condition, int whose)
+static void end_path(struct unfolder *un, uint32_t condition, const uint32_t *roots, int whose)
 {
     struct walk *w = &un->walk;
     uint32_t count;
     const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
     for (uint32_t k = 0; k < count; k++) {
-        struct ends *ends = &w->ends[parts[k]];
-        struct tip tip = {w->now, condition, w->nodes[w->node_start[condition] + k].depth};
-        if (ends->of[whose].stamp != w->now || ends->of[whose].depth < tip.depth)
-            ends->of[whose] = tip;
+        struct tip tip = {condition, w->nodes[w->node_start[condition] + k].depth};
+        if (end_of(un, roots, parts[k], whose).depth >= tip.depth)
+            continue;
+        w->ends[parts[k]].stamp[whose] = w->now;
+        w->ends[parts[k]].tips[whose] = tip;
+        pt_list_add(&w->found, parts[k]);
     }
 }
 
-/* Where the paths of a candidate's history end, without the candidate itself. */
-static void end_paths(struct unfolder *un, const struct candidate *c, const uint32_t *pre, int whose)
+/* Where the paths of a candidate's history end, without the candidate itself: as in the cut of its newest cause, but
+ * for what others have beyond. */
+static void end_paths(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t *roots, int whose)
 {
     const struct pt_unfolding *u = un->u;
     uint32_t newest = 0, count = un->net->transitions[c->transition].pre_count + c->mark_count;
     for (uint32_t i = 0; i < count; i++)
         newest = u->condition_event[pre[i]] > newest ? u->condition_event[pre[i]] : newest;
-    const struct extended *base = &un->extended[newest];
-    for (uint32_t i = 0; i < base->token_count; i++)
-        end_path(un, un->cuts.items[base->cut + i], whose);
+    roots[whose] = un->extended[newest].root;
     for (uint32_t i = 0; i < c->beyond; i++) {
         const struct pt_unfold_event *e = &u->events[pre[count + i]];
         for (uint32_t k = 0; k < pt_net_made(un->net, e->transition); k++)
-            end_path(un, e->post_start + k, whose);
+            end_path(un, e->post_start + k, roots, whose);
     }
 }
 
@@ -165,25 +180,37 @@ static void step_up(struct unfolder *un, uint32_t component, struct tip *tip, st
     pt_list_add(events, event);
 }
 
+/* Goes up from both ends in a component until they meet. */
+static void climb(struct unfolder *un, const uint32_t *roots, uint32_t component)
+{
+    struct tip a = end_of(un, roots, component, 0), b = end_of(un, roots, component, 1);
+    while (a.condition != b.condition) {
+        if (a.depth >= b.depth)
+            step_up(un, component, &a, &un->only_first);
+        else
+            step_up(un, component, &b, &un->only_second);
+    }
+}
+
 bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const uint32_t *pre_x,
                           const struct candidate *y, const uint32_t *pre_y)
 {
     struct walk *w = &un->walk;
-    if (!w->on || !w->machines || x->beyond == PT_NONE || y->beyond == PT_NONE)
+    uint32_t roots[2];
+    if (!w->on || x->beyond == PT_NONE || y->beyond == PT_NONE)
         return false;
     PT_ROOM(w->visited, w->visited_cap, un->u->event_count);
     w->now++;
-    un->only_first.count = un->only_second.count = 0;
-    end_paths(un, x, pre_x, 0);
-    end_paths(un, y, pre_y, 1);
+    w->found.count = un->only_first.count = un->only_second.count = 0;
+    end_paths(un, x, pre_x, roots, 0);
+    end_paths(un, y, pre_y, roots, 1);
+    for (uint32_t i = 0; i < w->found.count; i++)
+        climb(un, roots, w->found.items[i]);
     for (uint32_t k = 0; k < w->part_count; k++) {
-        struct tip a = w->ends[k].of[0], b = w->ends[k].of[1]; /* there are both, or there is no token at all */
-        while (a.stamp == w->now && a.condition != b.condition && (a.depth > 0 || b.depth > 0)) {
-            if (a.depth >= b.depth)
-                step_up(un, k, &a, &un->only_first);
-            else
-                step_up(un, k, &b, &un->only_second);
-        }
+        if (w->roots.items[roots[0] + k / CHUNK] == w->roots.items[roots[1] + k / CHUNK])
+            k |= CHUNK - 1; /* all of it */
+        else
+            climb(un, roots, k);
     }
     return true;
 }

@@ -29,11 +29,11 @@ enum answer { NO, YES, ASK };
 
 /* --- One event and the rest ------------------------------------------------------------------------------------- */
 
-void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t *pre, const struct extended *cut)
+void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre, const struct extended *cut)
 {
     const struct pt_unfolding *u = un->u;
     struct walk *w = &un->walk;
-    uint32_t consumed = pt_net_consumed(un->net, transition), count;
+    uint32_t consumed = pt_net_consumed(un->net, c->transition), count;
     PT_ROOM(w->left, w->left_cap, u->condition_count);
     PT_ROOM(w->pinned, w->pinned_cap, u->condition_count);
     PT_ROOM(w->taken, w->taken_cap, u->condition_count);
@@ -41,39 +41,51 @@ void pt_unfold_walk_for(struct unfolder *un, uint32_t transition, const uint32_t
     PT_ROOM(w->visited, w->visited_cap, u->event_count);
     w->frame++;
     w->event = u->event_count;
+    w->root = cut->root;
     w->closed = false;
     w->marks.count = 0;
-    for (uint32_t i = 0; i < cut->token_count; i++) {
-        uint32_t c = un->cuts.items[cut->cut + i];
-        const uint32_t *parts = pt_unfold_parts(un, u->condition_place[c], &count);
-        w->left[c] = w->frame;
+    for (uint32_t i = 0; i < consumed; i++) {
+        const uint32_t *parts = pt_unfold_parts(un, u->condition_place[pre[i]], &count);
         for (uint32_t k = 0; k < count; k++)
-            w->tips[parts[k]] = (struct tip){w->frame, c, w->nodes[w->node_start[c] + k].depth};
+            w->blocked[parts[k]] = w->frame;
     }
     for (uint32_t i = 0; i < cut->mark_count; i++) {
-        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
+        uint32_t mark = un->cuts.items[cut->cut + i];
         w->left[mark] = w->frame;
         pt_list_add(&w->marks, mark);
     }
-    for (uint32_t i = consumed; i < un->net->transitions[transition].pre_count; i++)
+    for (uint32_t i = consumed; i < un->net->transitions[c->transition].pre_count; i++)
         w->pinned[pre[i]] = w->frame;
-    w->work += cut->token_count;
 }
 
 /* Whether a condition at a place can be concurrent with the event, as far as its components go. */
 static enum answer look(const struct unfolder *un, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    uint32_t count;
-    if (w->left[condition] == w->frame)
-        return YES;
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
     const struct node *nodes = w->nodes + w->node_start[condition];
+    uint32_t count;
+    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
     for (uint32_t k = 0; k < count; k++) {
-        if (w->tips[parts[k]].stamp != w->frame || w->tips[parts[k]].depth >= nodes[k].depth)
+        struct tip tip = pt_unfold_tip(un, w->root, parts[k]);
+        if (w->blocked[parts[k]] == w->frame)
+            return NO;
+        if (tip.condition == condition)
+            return YES;
+        if (tip.condition == PT_NONE || tip.depth >= nodes[k].depth)
             return NO;
     }
     return ASK;
+}
+
+/* Whether a condition is in the cut of the event; or a mark, as far as was_read has looked. */
+static bool is_left(const struct unfolder *un, uint32_t condition)
+{
+    const struct walk *w = &un->walk;
+    uint32_t place = un->u->condition_place[condition];
+    if (place == PT_NONE)
+        return w->left[condition] == w->frame;
+    uint32_t part = w->parts[w->part_start[place]];
+    return w->blocked[part] != w->frame && pt_unfold_tip(un, w->root, part).condition == condition;
 }
 
 /* Adds to the list the marks of reads of the same condition that a mark stands for, down to `least`. */
@@ -129,7 +141,7 @@ static bool was_read(struct unfolder *un, uint32_t mark)
 {
     const struct pt_unfolding *u = un->u;
     struct walk *w = &un->walk;
-    if (w->left[u->condition_read[mark]] != w->frame)
+    if (!is_left(un, u->condition_read[mark]))
         return false;
     if (w->left[mark] == w->frame || w->closed)
         return w->left[mark] == w->frame;
@@ -226,8 +238,8 @@ void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
     struct list *found = &w->found;
     uint32_t component = w->parts[w->part_start[place]], kept = 0;
     found->count = 0;
-    if (w->tips[component].stamp == w->frame)
-        pt_list_add(found, w->tips[component].condition);
+    if (w->blocked[component] != w->frame && pt_unfold_tip(un, w->root, component).condition != PT_NONE)
+        pt_list_add(found, pt_unfold_tip(un, w->root, component).condition);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
         for (uint32_t use = w->user[found->items[i]]; use != 0; use = w->uses[use - 1].next) {
             w->work++;
@@ -256,7 +268,7 @@ static void add_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t
     struct walk *w = &un->walk;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t maker = u->condition_event[conditions[i]];
-        if (maker == w->event || w->visited[maker] == w->now || w->left[conditions[i]] == w->frame)
+        if (maker == w->event || w->visited[maker] == w->now || is_left(un, conditions[i]))
             continue;
         if (u->condition_read[conditions[i]] != PT_NONE && was_read(un, conditions[i]))
             continue;
@@ -370,7 +382,7 @@ bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b)
         return newer != older;
     if (maker == w->event)
         return is_with(un, older);
-    if (w->left[a] == w->frame && w->left[b] == w->frame)
+    if (is_left(un, a) && is_left(un, b))
         return true;
     return are_concurrent(un, a, b);
 }
