@@ -367,6 +367,7 @@ static void index_consumers(struct unfolder *un)
     const struct pt_net *net = un->net;
     uint32_t *start = un->consumer_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
     un->consumers = pt_xmalloc(((size_t)net->arc_count + 1) * sizeof *un->consumers);
+    un->consumer_slot = pt_xcalloc((size_t)net->arc_count + 1, sizeof *un->consumer_slot);
     for (uint32_t t = 0; t < net->transition_count; t++) {
         un->reads |= net->transitions[t].read_count > 0;
         for (uint32_t i = 0; i < net->transitions[t].pre_count; i++)
@@ -375,8 +376,15 @@ static void index_consumers(struct unfolder *un)
     for (uint32_t p = 0; p < net->place_count; p++)
         start[p + 2] += start[p + 1];
     for (uint32_t t = 0; t < net->transition_count; t++) {
+        for (uint32_t i = 0; i < net->transitions[t].pre_count; i++) {
+            uint32_t *at = &start[pt_net_pre(net, t)[i] + 1]; /* until all are in; then the end of them */
+            un->consumer_slot[net->transitions[t].pre_start + i] = *at;
+            un->consumers[(*at)++] = t;
+        }
+    }
+    for (uint32_t t = 0; t < net->transition_count; t++) {
         for (uint32_t i = 0; i < net->transitions[t].pre_count; i++)
-            un->consumers[start[pt_net_pre(net, t)[i] + 1]++] = t;
+            un->consumer_slot[net->transitions[t].pre_start + i] -= start[pt_net_pre(net, t)[i]];
     }
 }
 
@@ -441,35 +449,21 @@ static void end(struct unfolder *un)
     pt_unfold_walk_end(un);
     free_lists(un->readers, un->readers_cap);
     free_lists(un->watchers, un->watchers_cap);
-    void *const all[] = {un->buckets,
-                         un->consumer_start,
-                         un->consumers,
-                         un->occurrence,
-                         un->extended,
-                         un->cuts.items,
-                         un->row.blocks,
-                         un->place_head,
-                         un->place_next,
-                         un->place_stamp,
-                         un->cause_start,
-                         un->whose,
-                         un->pending,
-                         un->touched.items,
-                         un->only_first.items,
-                         un->balance,
-                         un->condition_stamp,
-                         un->label_stamp,
-                         un->only_second.items,
-                         un->slots,
-                         un->known.items,
-                         un->newest,
-                         un->place_size,
-                         un->older,
-                         un->window.items,
-                         un->chosen.items,
-                         un->extra.items,
-                         un->taking.items,
-                         un->options_list.items,
+    void *const all[] = {un->buckets,       un->consumer_start,
+                         un->consumers,     un->consumer_slot,
+                         un->occurrence,    un->extended,
+                         un->cuts.items,    un->row.blocks,
+                         un->place_head,    un->place_next,
+                         un->place_stamp,   un->cause_start,
+                         un->whose,         un->pending,
+                         un->touched.items, un->only_first.items,
+                         un->balance,       un->condition_stamp,
+                         un->label_stamp,   un->only_second.items,
+                         un->slots,         un->known.items,
+                         un->newest,        un->place_size,
+                         un->older,         un->window.items,
+                         un->chosen.items,  un->extra.items,
+                         un->taking.items,  un->options_list.items,
                          un->done};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

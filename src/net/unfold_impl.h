@@ -94,10 +94,11 @@ struct walk {
     struct node *nodes;
     uint32_t node_count;
     size_t node_cap;
-    struct node *below; /* by component: scratch */
-    struct ends *ends;  /* likewise: of two histories */
-    uint32_t *user;     /* by condition: the last of uses, its number + 1 */
-    size_t user_cap;
+    struct node *below;   /* by component: scratch */
+    struct ends *ends;    /* likewise: of two histories */
+    uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
+    size_t user_start_cap;
+    struct list users;
     struct use *uses;
     uint32_t use_count;
     size_t use_cap;
@@ -139,6 +140,7 @@ struct unfolder {
     struct pt_unfolding *u;
     bool reads;                           /* some transition reads */
     uint32_t *consumer_start, *consumers; /* by place: the transitions that consume from it or read it */
+    uint32_t *consumer_slot;              /* by arc into a transition: which of these it is */
     struct bucket *buckets;               /* by size */
     uint32_t bucket_count;
     size_t bucket_cap;
@@ -243,6 +245,13 @@ static inline const uint32_t *pt_unfold_parts(const struct unfolder *un, uint32_
     const uint32_t *start = un->walk.part_start + place;
     *ret_count = start[1] - start[0];
     return un->walk.parts + start[0];
+}
+
+/* Uses of conditions at a place are listed by transition, unless there are many. */
+static inline uint32_t pt_unfold_groups(const struct unfolder *un, uint32_t place)
+{
+    uint32_t count = un->consumer_start[place + 1] - un->consumer_start[place];
+    return count <= 8 ? count : 1;
 }
 
 /* unfold_vector.c: cuts by component. Begins the cut of a candidate with that of an event, NULL: with nothing; drops

@@ -44,7 +44,8 @@ static void add_nodes(struct unfolder *un, uint32_t event)
     const struct pt_unfolding *u = un->u;
     const struct pt_unfold_event *e = &u->events[event];
     struct walk *w = &un->walk;
-    uint32_t count, before = w->node_count, consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
+    uint32_t count, consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
+    uint32_t nodes = w->node_count, users = w->users.count;
     for (uint32_t i = 0; i < consumed; i++) {
         uint32_t condition = u->pre[e->pre_start + i];
         const uint32_t *parts = pt_unfold_parts(un, u->condition_place[condition], &count);
@@ -53,17 +54,21 @@ static void add_nodes(struct unfolder *un, uint32_t event)
     }
     for (uint32_t c = e->post_start; c < e->post_start + e->post_count; c++) {
         PT_ROOM(w->node_start, w->node_start_cap, c);
-        PT_ROOM(w->user, w->user_cap, c);
+        PT_ROOM(w->user_start, w->user_start_cap, c);
         w->node_start[c] = w->node_count;
+        w->user_start[c] = w->users.count;
         if (u->condition_place[c] == PT_NONE)
             continue;
+        for (uint32_t k = 0; k < pt_unfold_groups(un, u->condition_place[c]); k++)
+            pt_list_add(&w->users, 0);
         const uint32_t *parts = pt_unfold_parts(un, u->condition_place[c], &count);
         for (uint32_t k = 0; k < count; k++) {
             struct node node = event == 0 ? (struct node){0, PT_NONE} : w->below[parts[k]];
             PT_PUSH(w->nodes, w->node_count, w->node_cap, node);
         }
     }
-    charge(un, e->post_count * (sizeof *w->node_start + sizeof *w->user) + (w->node_count - before) * sizeof *w->nodes);
+    charge(un, e->post_count * (sizeof *w->node_start + sizeof *w->user_start) +
+                   (w->node_count - nodes) * sizeof *w->nodes + (w->users.count - users) * sizeof *w->users.items);
 }
 
 /* Lists the event with what it consumes. */
@@ -73,10 +78,13 @@ static void add_uses(struct unfolder *un, uint32_t event)
     struct walk *w = &un->walk;
     uint32_t consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
     for (uint32_t i = 0; i < consumed; i++) {
-        uint32_t condition = un->u->pre[e->pre_start + i];
-        struct use use = {event, w->user[condition]};
+        uint32_t condition = un->u->pre[e->pre_start + i], place = un->u->condition_place[condition];
+        uint32_t arc = un->net->transitions[e->transition].pre_start + i;
+        uint32_t group = pt_unfold_groups(un, place) > 1 ? un->consumer_slot[arc] : 0;
+        uint32_t *last = &w->users.items[w->user_start[condition] + group];
+        struct use use = {event, *last};
         PT_PUSH(w->uses, w->use_count, w->use_cap, use);
-        w->user[condition] = w->use_count;
+        *last = w->use_count;
     }
     charge(un, consumed * sizeof *w->uses);
 }
@@ -112,11 +120,11 @@ bool pt_unfold_walk_begin(struct unfolder *un)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->part_start,   w->parts,       w->blocked,      w->below,       w->node_start,
-                         w->nodes,        w->user,        w->uses,         w->left,        w->pinned,
-                         w->verdict,      w->taken,       w->visited,      w->ends,        w->chunks,
-                         w->path.items,   w->roots.items, w->tokens.items, w->marks.items, w->found.items,
-                         w->options.items};
+    void *const all[] = {w->part_start,  w->parts,        w->blocked,     w->below,        w->node_start,
+                         w->nodes,       w->user_start,   w->users.items, w->uses,         w->left,
+                         w->pinned,      w->verdict,      w->taken,       w->visited,      w->ends,
+                         w->chunks,      w->path.items,   w->roots.items, w->tokens.items, w->marks.items,
+                         w->found.items, w->options.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     un->bytes -= w->bytes;

@@ -232,6 +232,33 @@ static void add_made(const struct unfolder *un, uint32_t event, uint32_t compone
     }
 }
 
+/* Whether a transition needs a component, beside those of the place, in which the event has moved. */
+static bool is_blocked(const struct unfolder *un, uint32_t transition, uint32_t beside)
+{
+    const struct walk *w = &un->walk;
+    uint32_t count;
+    for (uint32_t i = 0; i < un->net->transitions[transition].pre_count; i++) {
+        uint32_t place = pt_net_pre(un->net, transition)[i];
+        const uint32_t *parts = pt_unfold_parts(un, place, &count);
+        for (uint32_t k = 0; k < count && place != beside; k++) {
+            if (w->blocked[parts[k]] == w->frame)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Follows the uses of a condition, of one group, in a component. */
+static void add_users(struct unfolder *un, uint32_t last, uint32_t component)
+{
+    struct walk *w = &un->walk;
+    for (uint32_t use = last; use != 0; use = w->uses[use - 1].next) {
+        w->work++;
+        if (is_compatible(un, w->uses[use - 1].event))
+            add_made(un, w->uses[use - 1].event, component, &w->found);
+    }
+}
+
 void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
 {
     struct walk *w = &un->walk;
@@ -241,10 +268,10 @@ void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
     if (w->blocked[component] != w->frame && pt_unfold_tip(un, w->root, component).condition != PT_NONE)
         pt_list_add(found, pt_unfold_tip(un, w->root, component).condition);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
-        for (uint32_t use = w->user[found->items[i]]; use != 0; use = w->uses[use - 1].next) {
-            w->work++;
-            if (is_compatible(un, w->uses[use - 1].event))
-                add_made(un, w->uses[use - 1].event, component, found);
+        uint32_t at = un->u->condition_place[found->items[i]], groups = pt_unfold_groups(un, at);
+        for (uint32_t k = 0; k < groups; k++) {
+            if (groups == 1 || !is_blocked(un, un->consumers[un->consumer_start[at] + k], at))
+                add_users(un, w->users.items[w->user_start[found->items[i]] + k], component);
         }
     }
     for (uint32_t i = 0; i < found->count; i++) {
