@@ -269,8 +269,9 @@ void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
         pt_list_add(found, pt_unfold_tip(un, w->root, component).condition);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
         uint32_t at = un->u->condition_place[found->items[i]], groups = pt_unfold_groups(un, at);
+        bool mixed = un->consumer_start[at + 1] - un->consumer_start[at] > groups;
         for (uint32_t k = 0; k < groups; k++) {
-            if (groups == 1 || !is_blocked(un, un->consumers[un->consumer_start[at] + k], at))
+            if (mixed || !is_blocked(un, un->consumers[un->consumer_start[at] + k], at))
                 add_users(un, w->users.items[w->user_start[found->items[i]] + k], component);
         }
     }
