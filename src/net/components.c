@@ -52,7 +52,7 @@ static struct pt_sat *component_of(const struct pt_net *net, uint32_t place, uin
 
 /* --- By following arcs ------------------------------------------------------------------------------------------ */
 
-enum { MOST_STEPS = 20000, MOST_GUESSES = 32 }; /* of the search for one component */
+enum { MOST_STEPS = 20000, MOST_GUESSES = 32 }; /* of the search for one component; and its arcs, at worst all */
 enum { OPEN, IN, OUT };
 
 /* The choice of a place for one side of a transition. */
@@ -71,7 +71,7 @@ struct search {
     uint32_t need_count;
     size_t need_cap;
     uint32_t marked; /* places of it that have a token at the start */
-    uint32_t steps;
+    uint32_t steps, most_steps;
 };
 
 static void index_near(struct search *s)
@@ -126,7 +126,7 @@ static bool take_in(struct search *s, uint32_t place)
             s->steps += count;
         }
     }
-    return s->marked <= 1 && s->steps <= MOST_STEPS;
+    return s->marked <= 1 && s->steps <= s->most_steps;
 }
 
 /* How many places there are to choose from, and the first of them; 1, with PT_NONE: one is in. */
@@ -164,7 +164,7 @@ static bool follow(struct search *s, uint32_t at)
             }
         }
     }
-    return s->steps <= MOST_STEPS;
+    return s->steps <= s->most_steps;
 }
 
 /* Goes back to how it was. */
@@ -197,7 +197,7 @@ static bool close_needs(struct search *s, uint32_t at, uint32_t guesses)
             continue;
         }
         const uint32_t *places = side(s->net, need, &count);
-        for (uint32_t i = 0; i < count && guesses > 0 && s->steps <= MOST_STEPS; i++) {
+        for (uint32_t i = 0; i < count && guesses > 0 && s->steps <= s->most_steps; i++) {
             struct search before = *s;
             if (s->state[places[i]] != OPEN)
                 continue;
@@ -245,38 +245,74 @@ static bool find_component(const struct pt_net *net, uint32_t place, uint32_t *c
     return found;
 }
 
-void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_components)
+static void begin_search(const struct pt_net *net, struct search *s)
 {
     size_t places = (size_t)net->place_count + 1;
-    bool *covered = pt_xcalloc(places, sizeof *covered);
-    uint32_t *clause = pt_xmalloc((places + net->arc_count + 2) * sizeof *clause);
-    struct search search = {.net = net,
-                            .state = pt_xcalloc(places, sizeof *search.state),
-                            .in = pt_xmalloc(places * sizeof *search.in),
-                            .out = pt_xmalloc(places * sizeof *search.out)};
-    struct pt_components found = {.all = true, .machines = true};
+    *s = (struct search){.net = net,
+                         .most_steps = MOST_STEPS + net->arc_count,
+                         .state = pt_xcalloc(places, sizeof *s->state),
+                         .in = pt_xmalloc(places * sizeof *s->in),
+                         .out = pt_xmalloc(places * sizeof *s->out)};
+    index_near(s);
+}
+
+static void end_search(struct search *s)
+{
+    void *const all[] = {s->near_start, s->near, s->state, s->in, s->out, s->needs};
+    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_components)
+{
+    bool *covered = pt_xcalloc((size_t)net->place_count + 1, sizeof *covered);
+    uint32_t *clause = pt_xmalloc(((size_t)net->place_count + net->arc_count + 2) * sizeof *clause);
+    struct pt_components found = {.all = true};
+    struct search search;
     uint64_t work = 0;
-    index_near(&search);
+    begin_search(net, &search);
     for (uint32_t place = 0; place < net->place_count && work <= MOST_WORK; place++) {
         if (covered[place])
             continue;
-        bool is_machine = find_machine(&search, place, &found, covered);
-        work += search.steps;
-        if (!is_machine) {
+        if (!find_machine(&search, place, &found, covered)) {
             work += (uint64_t)net->arc_count + net->place_count;
-            found.machines = false;
             if (!find_component(net, place, clause, &found, covered))
                 continue;
         }
+        work += search.steps;
         PT_PUSH(found.ends, found.count, found.end_cap, found.place_count);
     }
     for (uint32_t p = 0; p < net->place_count; p++)
         found.all &= covered[p];
-    void *const all[] = {covered,      clause,    search.near_start, search.near,
-                         search.state, search.in, search.out,        search.needs};
-    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
+    end_search(&search);
+    free(covered);
+    free(clause);
     *ret_components = found;
+}
+
+bool pt_net_find_machines(const struct pt_net *net, uint64_t *budget, struct pt_components *ret_components)
+{
+    bool *covered = pt_xcalloc((size_t)net->place_count + 1, sizeof *covered);
+    struct pt_components found = {.all = true};
+    struct search search;
+    begin_search(net, &search);
+    for (uint32_t place = 0; place < net->place_count && found.all; place++) {
+        if (covered[place])
+            continue;
+        search.most_steps = *budget < search.most_steps ? (uint32_t)*budget : search.most_steps;
+        found.all = find_machine(&search, place, &found, covered);
+        *budget -= search.steps < *budget ? search.steps : *budget;
+        if (found.all)
+            PT_PUSH(found.ends, found.count, found.end_cap, found.place_count);
+    }
+    end_search(&search);
+    free(covered);
+    if (!found.all) {
+        pt_components_release(&found);
+        return false;
+    }
+    *ret_components = found;
+    return true;
 }
 
 void pt_components_release(struct pt_components *components)

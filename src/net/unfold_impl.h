@@ -124,11 +124,10 @@ struct walk {
 
 /* When rows are kept and when walks are made (unfold_choose.c). */
 struct choice {
-    bool settled;      /* it is rows for good */
-    uint32_t extended; /* events of this batch, */
-    uint64_t work;     /* and what they took: blocks of rows; or where the batch begins in walk.work */
-    uint32_t strikes;
-    double price; /* blocks in the row of an event for each condition there is, when walks began */
+    bool settled;             /* it is rows for good: the net does not allow walks */
+    uint32_t batch, extended; /* events that are extended, of which so many have been */
+    uint64_t blocks;          /* of the rows of these; where walks are made, of some of these */
+    double long_row;          /* blocks in the row of an event, from which on walks are tried */
 };
 
 /* Of two histories: whose an event is. */
@@ -231,8 +230,9 @@ uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
 void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
 void pt_unfold_rows_drop(struct unfolder *un);
 
-/* unfold_trees.c. False: the net is not covered by state machines, and walks cannot be made. */
-bool pt_unfold_walk_begin(struct unfolder *un);
+/* unfold_trees.c. False: the net is not covered by state machines, and walks cannot be made; or the budget of
+ * components.h is spent. */
+bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget);
 void pt_unfold_walk_end(struct unfolder *un);
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
 /* Lists in un->only_first and un->only_second what each of the candidates' histories has alone, but for themselves.

@@ -96,14 +96,14 @@ void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
     charge(un, pt_unfold_vector_keep(un, event));
 }
 
-bool pt_unfold_walk_begin(struct unfolder *un)
+bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 {
-    struct pt_components components;
-    pt_net_find_components(un->net, &components);
-    bool covered = components.all && components.machines;
-    if (covered)
-        index_parts(&un->walk, un->net, &components);
-    for (uint32_t e = 0; covered && e < un->u->event_count; e++) {
+    struct pt_components machines;
+    if (!pt_net_find_machines(un->net, budget, &machines))
+        return false;
+    index_parts(&un->walk, un->net, &machines);
+    pt_components_release(&machines);
+    for (uint32_t e = 0; e < un->u->event_count; e++) {
         if (un->u->events[e].cutoff || un->u->events[e].goal)
             continue;
         uint32_t tokens = un->extended[e].token_count;
@@ -113,8 +113,7 @@ bool pt_unfold_walk_begin(struct unfolder *un)
         charge(un, pt_unfold_vector_keep(un, e));
         un->bytes -= tokens * sizeof *un->cuts.items;
     }
-    pt_components_release(&components);
-    return covered;
+    return true;
 }
 
 void pt_unfold_walk_end(struct unfolder *un)
