@@ -292,6 +292,11 @@ void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_
 
 bool pt_net_find_machines(const struct pt_net *net, uint64_t *budget, struct pt_components *ret_components)
 {
+    if (*budget <= net->arc_count) {
+        *budget = 0;
+        return false;
+    }
+    *budget -= net->arc_count; /* listing them */
     bool *covered = pt_xcalloc((size_t)net->place_count + 1, sizeof *covered);
     struct pt_components found = {.all = true};
     struct search search;

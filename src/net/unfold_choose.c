@@ -14,16 +14,11 @@ enum {
     BATCH = 256,  /* extended events, at least */
     SAMPLES = 4,  /* of a batch */
     SPARSE = 8,   /* blocks */
-    SEARCH = 500, /* steps of the search for state machines, for each event */
+    SEARCH = 100, /* steps of the search for state machines, for each event */
     LONG_ROW = 4, /* blocks; it is then that walks are tried */
     STEPS = 10,   /* of a walk that take as long as a block of a row, which is read and written, twice */
     LONGER = 8,   /* times as long rows have to be when walks have failed */
 };
-
-bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b)
-{
-    return un->walk.on ? pt_unfold_walk_is_co(un, a, b) : pt_unfold_rows_is_co(un, a, b);
-}
 
 /* Where the net is large, finding its state machines may have to wait until that is less than what has been done. */
 static void begin_walks(struct unfolder *un)
@@ -119,15 +114,6 @@ void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t
     PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
     if (!un->walk.on)
         pt_unfold_rows_make(un, transition, pre, count);
-}
-
-uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
-{
-    if (!un->walk.on)
-        return pt_unfold_rows_first(un, place);
-    if (un->place_stamp[place] < un->row_now)
-        pt_unfold_walk_place(un, place);
-    return un->place_head[place];
 }
 
 void pt_unfold_keep_row(struct unfolder *un, uint32_t event)

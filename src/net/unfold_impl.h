@@ -212,14 +212,10 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
                              const struct list *marks);
 
 /* unfold_choose.c: rows or walks, whichever is cheaper. */
-bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b);
 /* Chooses, before the cut of the next candidate is made. */
 void pt_unfold_choose(struct unfolder *un);
 /* Prepares for what is concurrent with that one, on these conditions and marks. */
 void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
-/* The first condition at the place that is concurrent with it, PT_NONE: there is none; others follow by
- * un->place_next. */
-uint32_t pt_unfold_first(struct unfolder *un, uint32_t place);
 /* Keeps what has been prepared for an event whose conditions have been added. */
 void pt_unfold_keep_row(struct unfolder *un, uint32_t event);
 
@@ -280,8 +276,20 @@ bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
 /* Begins walks for a candidate with this cut. */
 void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
                         const struct extended *cut);
-/* Sorts what is concurrent at the place into un->place_next, newest first. */
-void pt_unfold_walk_place(struct unfolder *un, uint32_t place);
+uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place);
+static inline bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b)
+{
+    return un->walk.on ? pt_unfold_walk_is_co(un, a, b) : pt_unfold_rows_is_co(un, a, b);
+}
+/* The first condition at the place that is concurrent with the event for which all has been prepared, PT_NONE: there is
+ * none; others follow by un->place_next. */
+static inline uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
+{
+    if (un->place_stamp[place] < un->row_now)
+        return un->walk.on ? pt_unfold_walk_first(un, place) : pt_unfold_rows_first(un, place);
+    return un->place_head[place];
+}
+
 /* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
  * made for this one. */
 bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count);

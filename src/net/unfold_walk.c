@@ -259,7 +259,7 @@ static void add_users(struct unfolder *un, uint32_t last, uint32_t component)
     }
 }
 
-void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
+uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
 {
     struct walk *w = &un->walk;
     struct list *found = &w->found;
@@ -286,6 +286,7 @@ void pt_unfold_walk_place(struct unfolder *un, uint32_t place)
         un->place_next[found->items[i]] = un->place_head[place];
         un->place_head[place] = found->items[i];
     }
+    return un->place_head[place];
 }
 
 /* Lists the events that the histories of conditions have beyond that of the event; all have to be concurrent with it.
