@@ -72,6 +72,7 @@ struct search {
     size_t need_cap;
     uint32_t marked; /* places of it that have a token at the start */
     uint32_t steps, most_steps;
+    bool weak; /* transitions may take the token away */
 };
 
 static void index_near(struct search *s)
@@ -147,6 +148,12 @@ static uint32_t choices(struct search *s, struct need need, uint32_t *ret_first)
     return found;
 }
 
+/* Whether there need not be a place on this side of the transition. */
+static bool can_leave(const struct search *s, struct need need)
+{
+    return need.after && (s->weak || s->net->transitions[need.transition].post_count == 0);
+}
+
 /* Follows the arcs of all places from `at` on; false: it cannot be. */
 static bool follow(struct search *s, uint32_t at)
 {
@@ -157,9 +164,10 @@ static bool follow(struct search *s, uint32_t at)
             for (int after = 0; after < 2; after++) {
                 struct need need = {s->near[k], after};
                 uint32_t found = choices(s, need, &first);
-                if (found == 0 || (found == 1 && first != PT_NONE && !take_in(s, first)))
+                bool free = can_leave(s, need);
+                if ((found == 0 && !free) || (found == 1 && first != PT_NONE && !free && !take_in(s, first)))
                     return false;
-                if (found > 1)
+                if (found > 1 || (found == 1 && first != PT_NONE && free))
                     PT_PUSH(s->needs, s->need_count, s->need_cap, need);
             }
         }
@@ -187,11 +195,12 @@ static bool close_needs(struct search *s, uint32_t at, uint32_t guesses)
     for (; at < s->need_count; at++) {
         struct need need = s->needs[at];
         uint32_t found = choices(s, need, &first), next = s->in_count;
-        if (found == 0)
+        bool free = can_leave(s, need);
+        if (found == 0 && !free)
             return false;
         if (first == PT_NONE)
             continue;
-        if (found == 1) {
+        if (found == 1 && !free) {
             if (!take_in(s, first) || !follow(s, next))
                 return false;
             continue;
@@ -205,9 +214,10 @@ static bool close_needs(struct search *s, uint32_t at, uint32_t guesses)
                 return true;
             undo(s, &before);
         }
-        return false;
+        if (!free)
+            return false;
     }
-    return true;
+    return s->steps <= s->most_steps;
 }
 
 /* --- The cover -------------------------------------------------------------------------------------------------- */
@@ -219,15 +229,19 @@ static void add_place(struct pt_components *to, uint32_t place, bool *covered)
     PT_PUSH(to->places, to->place_count, to->place_cap, place);
 }
 
-/* A state machine that has the place, if one is found. */
-static bool find_machine(struct search *s, uint32_t place, struct pt_components *to, bool *covered)
+/* A component that has the place, if one is found: a state machine rather than another. */
+static bool follow_arcs(struct search *s, uint32_t place, struct pt_components *to, bool *covered)
 {
     static const struct search nothing = {0};
+    bool found = false;
     s->steps = 0;
-    bool found = take_in(s, place) && follow(s, 0) && close_needs(s, 0, MOST_GUESSES);
-    for (uint32_t i = 0; found && i < s->in_count; i++)
-        add_place(to, s->in[i], covered);
-    undo(s, &nothing);
+    for (int weak = 0; weak < 2 && !found; weak++) {
+        s->weak = weak;
+        found = take_in(s, place) && follow(s, 0) && close_needs(s, 0, MOST_GUESSES);
+        for (uint32_t i = 0; found && i < s->in_count; i++)
+            add_place(to, s->in[i], covered);
+        undo(s, &nothing);
+    }
     return found;
 }
 
@@ -274,7 +288,7 @@ void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_
     for (uint32_t place = 0; place < net->place_count && work <= MOST_WORK; place++) {
         if (covered[place])
             continue;
-        if (!find_machine(&search, place, &found, covered)) {
+        if (!follow_arcs(&search, place, &found, covered)) {
             work += (uint64_t)net->arc_count + net->place_count;
             if (!find_component(net, place, clause, &found, covered))
                 continue;
@@ -290,7 +304,7 @@ void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_
     *ret_components = found;
 }
 
-bool pt_net_find_machines(const struct pt_net *net, uint64_t *budget, struct pt_components *ret_components)
+bool pt_net_follow_components(const struct pt_net *net, uint64_t *budget, struct pt_components *ret_components)
 {
     if (*budget <= net->arc_count) {
         *budget = 0;
@@ -305,7 +319,7 @@ bool pt_net_find_machines(const struct pt_net *net, uint64_t *budget, struct pt_
         if (covered[place])
             continue;
         search.most_steps = *budget < search.most_steps ? (uint32_t)*budget : search.most_steps;
-        found.all = find_machine(&search, place, &found, covered);
+        found.all = follow_arcs(&search, place, &found, covered);
         *budget -= search.steps < *budget ? search.steps : *budget;
         if (found.all)
             PT_PUSH(found.ends, found.count, found.end_cap, found.place_count);

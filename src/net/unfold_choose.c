@@ -14,13 +14,13 @@ enum {
     BATCH = 256,  /* extended events, at least */
     SAMPLES = 4,  /* of a batch */
     SPARSE = 8,   /* blocks */
-    SEARCH = 100, /* steps of the search for state machines, for each event */
+    SEARCH = 100, /* steps of the search for components, for each event */
     LONG_ROW = 4, /* blocks; it is then that walks are tried */
     STEPS = 10,   /* of a walk that take as long as a block of a row, which is read and written, twice */
     LONGER = 8,   /* times as long rows have to be when walks have failed */
 };
 
-/* Where the net is large, finding its state machines may have to wait until that is less than what has been done. */
+/* Where the net is large, finding its components may have to wait until that is less than what has been done. */
 static void begin_walks(struct unfolder *un)
 {
     uint64_t budget = un->options->walk_until ? UINT32_MAX : (uint64_t)un->u->event_count * SEARCH;

@@ -56,7 +56,9 @@ struct extended {
     uint32_t root;             /* where walks are made, for the conditions: into walk.roots (unfold_vector.c) */
 };
 
-/* Where a path ends in a component's tree, PT_NONE: there is none, and how deep that is. */
+/* Where a path ends in a component's tree, and how deep that is: a condition; GONE + an event that took the token away;
+ * PT_NONE: there is no token, ever. */
+enum { GONE = 0x80000000u };
 struct tip {
     uint32_t condition, depth;
 };
@@ -79,6 +81,11 @@ struct node {
     uint32_t depth, parent;
 };
 
+/* A transition that takes the token of a component away: it is the `pre`th that it consumes, whose `part`th this is. */
+struct leave {
+    uint32_t component, pre, part;
+};
+
 /* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
 struct use {
     uint32_t event, next;
@@ -94,6 +101,10 @@ struct walk {
     struct node *nodes;
     uint32_t node_count;
     size_t node_cap;
+    uint32_t *leave_start; /* by transition: into leaves */
+    struct leave *leaves;
+    uint32_t leave_count;
+    size_t leave_cap;
     struct node *below;   /* by component: scratch */
     struct ends *ends;    /* likewise: of two histories */
     uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
@@ -226,7 +237,7 @@ uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
 void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
 void pt_unfold_rows_drop(struct unfolder *un);
 
-/* unfold_trees.c. False: the net is not covered by state machines, and walks cannot be made; or the budget of
+/* unfold_trees.c. False: no cover of the net by components was found, and walks cannot be made; or the budget of
  * components.h is spent. */
 bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget);
 void pt_unfold_walk_end(struct unfolder *un);
@@ -255,8 +266,7 @@ static inline uint32_t pt_unfold_groups(const struct unfolder *un, uint32_t plac
 void pt_unfold_vector_begin(struct unfolder *un, const struct extended *base, struct extended *cut);
 void pt_unfold_vector_drop(struct unfolder *un, const struct extended *cut);
 uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event);
-/* Takes in a condition, or what an event makes, unless the cut is further on. */
-void pt_unfold_vector_put(struct unfolder *un, uint32_t root, uint32_t condition);
+/* Takes in what an event does, unless the cut is further on. */
 void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event);
 /* From the lists of un->cuts, and back into such. */
 void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event);
@@ -269,6 +279,13 @@ static inline struct tip pt_unfold_tip(const struct unfolder *un, uint32_t root,
 {
     const struct walk *w = &un->walk;
     return w->chunks[w->roots.items[root + component / CHUNK]].tips[component % CHUNK];
+}
+
+/* The end of a path that an event takes the token from. */
+static inline struct tip pt_unfold_gone(const struct unfolder *un, uint32_t event, const struct leave *leave)
+{
+    uint32_t condition = un->u->pre[un->u->events[event].pre_start + leave->pre];
+    return (struct tip){GONE + event, un->walk.nodes[un->walk.node_start[condition] + leave->part].depth + 1};
 }
 
 /* unfold_walk.c: the same as unfold_co.c, with walks. */

@@ -38,6 +38,33 @@ static void index_parts(struct walk *w, const struct pt_net *net, const struct p
     }
 }
 
+/* By transition, the components from which it takes the token away. */
+static void index_leaves(struct unfolder *un)
+{
+    struct walk *w = &un->walk;
+    uint32_t count;
+    w->leave_start = pt_xcalloc((size_t)un->net->transition_count + 1, sizeof *w->leave_start);
+    for (uint32_t t = 0; t < un->net->transition_count; t++) {
+        uint32_t stamp = t + 1;
+        w->leave_start[t] = w->leave_count;
+        for (uint32_t i = 0; i < pt_net_made(un->net, t); i++) {
+            const uint32_t *parts = pt_unfold_parts(un, pt_net_post(un->net, t)[i], &count);
+            for (uint32_t k = 0; k < count; k++)
+                w->blocked[parts[k]] = stamp;
+        }
+        for (uint32_t i = 0; i < pt_net_consumed(un->net, t); i++) {
+            const uint32_t *parts = pt_unfold_parts(un, pt_net_pre(un->net, t)[i], &count);
+            for (uint32_t k = 0; k < count; k++) {
+                struct leave leave = {parts[k], i, k};
+                if (w->blocked[parts[k]] != stamp)
+                    PT_PUSH(w->leaves, w->leave_count, w->leave_cap, leave);
+            }
+        }
+    }
+    w->leave_start[un->net->transition_count] = w->leave_count;
+    memset(w->blocked, 0, w->part_count * sizeof *w->blocked);
+}
+
 /* Puts the conditions of an event into the trees of their components, below what it consumes there. */
 static void add_nodes(struct unfolder *un, uint32_t event)
 {
@@ -98,11 +125,12 @@ void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
 
 bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 {
-    struct pt_components machines;
-    if (!pt_net_find_machines(un->net, budget, &machines))
+    struct pt_components components;
+    if (!pt_net_follow_components(un->net, budget, &components))
         return false;
-    index_parts(&un->walk, un->net, &machines);
-    pt_components_release(&machines);
+    index_parts(&un->walk, un->net, &components);
+    index_leaves(un);
+    pt_components_release(&components);
     for (uint32_t e = 0; e < un->u->event_count; e++) {
         if (un->u->events[e].cutoff || un->u->events[e].goal)
             continue;
@@ -119,11 +147,11 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->part_start,  w->parts,        w->blocked,     w->below,        w->node_start,
-                         w->nodes,       w->user_start,   w->users.items, w->uses,         w->left,
-                         w->pinned,      w->verdict,      w->taken,       w->visited,      w->ends,
-                         w->chunks,      w->path.items,   w->roots.items, w->tokens.items, w->marks.items,
-                         w->found.items, w->options.items};
+    void *const all[] = {w->part_start,   w->parts,       w->blocked,     w->below,        w->node_start,
+                         w->nodes,        w->user_start,  w->users.items, w->uses,         w->left,
+                         w->pinned,       w->verdict,     w->taken,       w->visited,      w->ends,
+                         w->chunks,       w->leave_start, w->leaves,      w->path.items,   w->roots.items,
+                         w->tokens.items, w->marks.items, w->found.items, w->options.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     un->bytes -= w->bytes;
@@ -139,19 +167,29 @@ static struct tip end_of(const struct unfolder *un, const uint32_t *roots, uint3
 }
 
 /* A path of a history ends here, unless it goes on. */
-static void end_path(struct unfolder *un, uint32_t condition, const uint32_t *roots, int whose)
+static void end_path(struct unfolder *un, uint32_t component, struct tip tip, const uint32_t *roots, int whose)
 {
     struct walk *w = &un->walk;
+    if (end_of(un, roots, component, whose).depth >= tip.depth)
+        return;
+    w->ends[component].stamp[whose] = w->now;
+    w->ends[component].tips[whose] = tip;
+    pt_list_add(&w->found, component);
+}
+
+/* The same with all that end in what an event makes, or with itself. */
+static void end_paths_in(struct unfolder *un, uint32_t event, const uint32_t *roots, int whose)
+{
+    const struct pt_unfold_event *e = &un->u->events[event];
+    struct walk *w = &un->walk;
     uint32_t count;
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
-    for (uint32_t k = 0; k < count; k++) {
-        struct tip tip = {condition, w->nodes[w->node_start[condition] + k].depth};
-        if (end_of(un, roots, parts[k], whose).depth >= tip.depth)
-            continue;
-        w->ends[parts[k]].stamp[whose] = w->now;
-        w->ends[parts[k]].tips[whose] = tip;
-        pt_list_add(&w->found, parts[k]);
+    for (uint32_t c = e->post_start; c < e->post_start + pt_net_made(un->net, e->transition); c++) {
+        const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[c], &count);
+        for (uint32_t k = 0; k < count; k++)
+            end_path(un, parts[k], (struct tip){c, w->nodes[w->node_start[c] + k].depth}, roots, whose);
     }
+    for (uint32_t i = w->leave_start[e->transition]; i < w->leave_start[e->transition + 1]; i++)
+        end_path(un, w->leaves[i].component, pt_unfold_gone(un, event, &w->leaves[i]), roots, whose);
 }
 
 /* Where the paths of a candidate's history end, without the candidate itself: as in the cut of its newest cause, but
@@ -163,23 +201,36 @@ static void end_paths(struct unfolder *un, const struct candidate *c, const uint
     for (uint32_t i = 0; i < count; i++)
         newest = u->condition_event[pre[i]] > newest ? u->condition_event[pre[i]] : newest;
     roots[whose] = un->extended[newest].root;
-    for (uint32_t i = 0; i < c->beyond; i++) {
-        const struct pt_unfold_event *e = &u->events[pre[count + i]];
-        for (uint32_t k = 0; k < pt_net_made(un->net, e->transition); k++)
-            end_path(un, e->post_start + k, roots, whose);
+    for (uint32_t i = 0; i < c->beyond; i++)
+        end_paths_in(un, pre[count + i], roots, whose);
+}
+
+/* The condition before the end of a path in a component. */
+static uint32_t parent_of(const struct unfolder *un, uint32_t component, uint32_t condition)
+{
+    const struct walk *w = &un->walk;
+    uint32_t count;
+    if (condition >= GONE) {
+        const struct pt_unfold_event *e = &un->u->events[condition - GONE];
+        uint32_t at = w->leave_start[e->transition];
+        while (w->leaves[at].component != component)
+            at++;
+        return un->u->pre[e->pre_start + w->leaves[at].pre];
     }
+    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
+    for (uint32_t k = 0; k + 1 < count; k++) {
+        if (parts[k] == component)
+            return w->nodes[w->node_start[condition] + k].parent;
+    }
+    return w->nodes[w->node_start[condition] + count - 1].parent;
 }
 
 /* One up, in the component; lists the event that is passed. */
 static void step_up(struct unfolder *un, uint32_t component, struct tip *tip, struct list *events)
 {
     struct walk *w = &un->walk;
-    uint32_t count, event = un->u->condition_event[tip->condition];
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[tip->condition], &count);
-    for (uint32_t k = 0; k < count; k++) {
-        if (parts[k] == component)
-            tip->condition = w->nodes[w->node_start[tip->condition] + k].parent;
-    }
+    uint32_t event = tip->condition >= GONE ? tip->condition - GONE : un->u->condition_event[tip->condition];
+    tip->condition = parent_of(un, component, tip->condition);
     tip->depth--;
     if (w->visited[event] == w->now)
         return;

@@ -1,5 +1,6 @@
 /*
- * Cuts by component, where walks are made. A cut has one condition in each state machine, so it is a vector of these;
+ * Cuts by component, where walks are made. A cut has one condition in each, or an event that took it away, so it is a
+ * vector of these;
  * one that is kept for each event would grow with the net, and so would the time to make it. But it is that of the
  * newest cause, but for the components in which the event, or what the other causes have beyond, has moved. So vectors
  * are made of chunks that they share, and an event has chunks of its own only for what has changed.
@@ -49,25 +50,26 @@ static void set_tip(struct walk *w, uint32_t root, uint32_t component, struct ti
     w->chunks[*at].tips[component % CHUNK] = tip;
 }
 
-void pt_unfold_vector_put(struct unfolder *un, uint32_t root, uint32_t condition)
+/* The same, unless it is further on there. */
+static void put(struct unfolder *un, uint32_t root, uint32_t component, struct tip next)
 {
-    struct walk *w = &un->walk;
-    uint32_t count;
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
-    for (uint32_t k = 0; k < count; k++) {
-        struct tip tip = pt_unfold_tip(un, root, parts[k]),
-                   next = {condition, w->nodes[w->node_start[condition] + k].depth};
-        if (tip.condition == PT_NONE || tip.depth < next.depth)
-            set_tip(w, root, parts[k], next);
-    }
+    struct tip tip = pt_unfold_tip(un, root, component);
+    if (tip.condition == PT_NONE || tip.depth < next.depth)
+        set_tip(&un->walk, root, component, next);
 }
 
 void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
-    uint32_t made = event == 0 ? e->post_count : pt_net_made(un->net, e->transition);
-    for (uint32_t c = e->post_start; c < e->post_start + made; c++)
-        pt_unfold_vector_put(un, root, c);
+    struct walk *w = &un->walk;
+    uint32_t count, made = event == 0 ? e->post_count : pt_net_made(un->net, e->transition);
+    for (uint32_t c = e->post_start; c < e->post_start + made; c++) {
+        const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[c], &count);
+        for (uint32_t k = 0; k < count; k++)
+            put(un, root, parts[k], (struct tip){c, w->nodes[w->node_start[c] + k].depth});
+    }
+    for (uint32_t i = event ? w->leave_start[e->transition] : 0; event && i < w->leave_start[e->transition + 1]; i++)
+        put(un, root, w->leaves[i].component, pt_unfold_gone(un, event, &w->leaves[i]));
 }
 
 uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event)
@@ -86,7 +88,7 @@ struct list pt_unfold_tokens(struct unfolder *un, const struct extended *cut, bo
     w->tokens.count = 0;
     for (uint32_t i = 0; i < w->part_count; i++) {
         uint32_t condition = pt_unfold_tip(un, cut->root, i).condition;
-        if (condition == PT_NONE || (last && w->blocked[i] == w->frame))
+        if (condition >= GONE || (last && w->blocked[i] == w->frame))
             continue;
         if (pt_unfold_parts(un, un->u->condition_place[condition], &count)[0] == i) /* it is in others, too */
             pt_list_add(&w->tokens, condition);
@@ -96,16 +98,23 @@ struct list pt_unfold_tokens(struct unfolder *un, const struct extended *cut, bo
 
 void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event)
 {
-    const struct pt_unfold_event *e = &un->u->events[event];
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
     struct extended *x = &un->extended[event];
-    uint32_t newest = 0;
-    for (uint32_t i = 0; i < e->cause_count; i++)
-        newest = un->u->causes[e->cause_start + i] > newest ? un->u->causes[e->cause_start + i] : newest;
-    pt_unfold_vector_begin(un, event == 0 ? NULL : &un->extended[newest], x);
-    for (uint32_t i = 0; i < x->token_count; i++)
-        pt_unfold_vector_put(un, x->root, un->cuts.items[x->cut + i]);
     x->cut += x->token_count;
     x->token_count = 0;
+    if (event == 0) {
+        pt_unfold_vector_begin(un, NULL, x);
+        return;
+    }
+    const uint32_t *pre = u->pre + e->pre_start;
+    uint32_t newest = 0, count = un->net->transitions[e->transition].pre_count + e->mark_count;
+    for (uint32_t i = 1; i < count; i++)
+        newest = u->condition_event[pre[i]] > u->condition_event[pre[newest]] ? i : newest;
+    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
+    pt_unfold_vector_begin(un, &un->extended[u->condition_event[pre[newest]]], x);
+    for (uint32_t i = 0; i < un->only_second.count; i++)
+        pt_unfold_vector_add(un, x->root, un->only_second.items[i]);
 }
 
 void pt_unfold_vector_to_lists(struct unfolder *un)
@@ -129,12 +138,10 @@ void pt_unfold_vector_to_lists(struct unfolder *un)
     un->cuts = cuts;
 }
 
-/* Whether the places of two tips are the same. */
-static bool same_place(const struct unfolder *un, struct tip a, struct tip b)
+/* The place of a tip, PT_NONE: there is no token. */
+static uint32_t place_of(const struct unfolder *un, struct tip tip)
 {
-    const uint32_t *places = un->u->condition_place;
-    return a.condition == b.condition ||
-           (a.condition != PT_NONE && b.condition != PT_NONE && places[a.condition] == places[b.condition]);
+    return tip.condition >= GONE ? PT_NONE : un->u->condition_place[tip.condition];
 }
 
 bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c, const struct extended *known)
@@ -145,16 +152,19 @@ bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c,
         uint32_t place = pt_net_post(un->net, c->transition)[i];
         const uint32_t *parts = pt_unfold_parts(un, place, &count);
         for (uint32_t k = 0; k < count; k++) {
-            uint32_t there = pt_unfold_tip(un, known->root, parts[k]).condition;
-            if (there == PT_NONE || un->u->condition_place[there] != place)
+            if (place_of(un, pt_unfold_tip(un, known->root, parts[k])) != place)
                 return false;
         }
+    }
+    for (uint32_t i = w->leave_start[c->transition]; i < w->leave_start[c->transition + 1]; i++) {
+        if (place_of(un, pt_unfold_tip(un, known->root, w->leaves[i].component)) != PT_NONE)
+            return false;
     }
     for (uint32_t i = 0; i < w->part_count; i++) {
         if (w->roots.items[w->root + i / CHUNK] == w->roots.items[known->root + i / CHUNK])
             i |= CHUNK - 1; /* all of it */
         else if (w->blocked[i] != w->frame &&
-                 !same_place(un, pt_unfold_tip(un, w->root, i), pt_unfold_tip(un, known->root, i)))
+                 place_of(un, pt_unfold_tip(un, w->root, i)) != place_of(un, pt_unfold_tip(un, known->root, i)))
             return false;
     }
     return true;

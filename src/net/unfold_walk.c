@@ -265,7 +265,7 @@ uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
     struct list *found = &w->found;
     uint32_t component = w->parts[w->part_start[place]], kept = 0;
     found->count = 0;
-    if (w->blocked[component] != w->frame && pt_unfold_tip(un, w->root, component).condition != PT_NONE)
+    if (w->blocked[component] != w->frame && pt_unfold_tip(un, w->root, component).condition < GONE)
         pt_list_add(found, pt_unfold_tip(un, w->root, component).condition);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
         uint32_t at = un->u->condition_place[found->items[i]], groups = pt_unfold_groups(un, at);

@@ -10,8 +10,11 @@
 #include <cmocka.h>
 
 #include "../../bench/net_families.h"
+#include "../../bench/sml_programs.h"
 #include "net/components.h"
-#include "net/unfold.h"
+#include "net/model.h"
+#include "net/reduce.h"
+#include "net/sml.h"
 #include "net_random.h"
 
 enum { SMALL_NETS = 3000, LARGE_NETS = 3000, MOST_EVENTS = 3000, NEVER = UINT32_MAX };
@@ -51,10 +54,11 @@ static void make_large_net(struct pt_net *net, uint64_t seed)
     }
 }
 
-static struct pt_unfolding unfold(const struct pt_net *net, uint32_t walk_from, uint32_t walk_until)
+static struct pt_unfolding unfold(struct pt_unfold_options options, uint32_t walk_from, uint32_t walk_until)
 {
-    struct pt_unfold_options options = {
-        .net = net, .event_limit = MOST_EVENTS, .walk_from = walk_from, .walk_until = walk_until};
+    options.event_limit = MOST_EVENTS;
+    options.walk_from = walk_from;
+    options.walk_until = walk_until;
     struct pt_unfolding u;
     struct pt_err err;
     assert_int_equal(pt_unfold(&options, &u, &err), PT_OK);
@@ -69,19 +73,20 @@ static void compare(const struct pt_unfolding *u, const struct pt_unfolding *v, 
     for (uint32_t e = 0; same && e < u->event_count; e++) {
         const struct pt_unfold_event *x = &u->events[e], *y = &v->events[e];
         same = x->transition == y->transition && x->pre_start == y->pre_start && x->mark_count == y->mark_count &&
-               x->cutoff == y->cutoff && x->size == y->size && x->depth == y->depth && x->marking == y->marking;
+               x->cutoff == y->cutoff && x->goal == y->goal && x->colour == y->colour && x->tag == y->tag &&
+               x->size == y->size && x->depth == y->depth && x->marking == y->marking;
     }
     if (!same || memcmp(u->pre, v->pre, u->pre_count * sizeof *u->pre) != 0)
         fail_msg("%s %u: %u and %u events", what, seed, u->event_count - 1, v->event_count - 1);
 }
 
 /* All ways with one net; counts the events that were extended by walks. */
-static uint32_t try_all(struct pt_net *net, const char *what, uint32_t seed)
+static uint32_t try_all(struct pt_unfold_options options, const char *what, uint32_t seed)
 {
-    struct pt_unfolding rows = unfold(net, NEVER, NEVER), walks = unfold(net, 1, NEVER);
+    struct pt_unfolding rows = unfold(options, NEVER, NEVER), walks = unfold(options, 1, NEVER);
     uint32_t third = rows.event_count / 3 + 1, walked = walks.walked;
     assert_int_equal(rows.walked, 0);
-    struct pt_unfolding later = unfold(net, third, NEVER), both = unfold(net, third, 2 * third);
+    struct pt_unfolding later = unfold(options, third, NEVER), both = unfold(options, third, 2 * third);
     compare(&rows, &walks, what, seed);
     compare(&rows, &later, what, seed);
     compare(&rows, &both, what, seed);
@@ -95,9 +100,10 @@ static uint32_t try_all(struct pt_net *net, const char *what, uint32_t seed)
 /* As it stands, and with what can be read arcs as such. */
 static uint32_t try_plain_and_read(struct pt_net *net, const char *what, uint32_t seed)
 {
-    uint32_t walked = try_all(net, what, seed);
+    struct pt_unfold_options options = {.net = net};
+    uint32_t walked = try_all(options, what, seed);
     pt_net_find_reads(net);
-    walked += try_all(net, what, seed);
+    walked += try_all(options, what, seed);
     pt_net_release(net);
     return walked;
 }
@@ -149,6 +155,71 @@ static void test_families(void **state)
     }
 }
 
+/* A net of a program: tokens with colours or a baton, guesses, goals, threads that are forgotten. */
+static uint32_t try_model(const struct pt_model *model, bool coloured, uint32_t threads)
+{
+    uint32_t walked = 0;
+    for (int all = 0; all < 2; all++) {
+        struct pt_unfold_options options = {.net = &model->net,
+                                            .meanings = model->meanings,
+                                            .block_threads = model->block_threads,
+                                            .block_count = model->block_count,
+                                            .restart = model->restart,
+                                            .coloured = coloured,
+                                            .drop_settled = !coloured && !all,
+                                            .all = all};
+        walked += try_all(options, coloured ? "coloured model" : "model", threads);
+    }
+    return walked;
+}
+
+static uint32_t try_program(const char *text, size_t len, uint32_t threads)
+{
+    struct pt_program program;
+    struct pt_reduction reduction;
+    struct pt_model model;
+    struct pt_err err;
+    uint32_t walked = 0, blocks[64];
+    pt_program_init(&program);
+    assert_int_equal(pt_sml_parse("p.sml", text, len, &program, &err), PT_OK);
+    for (int reads = 0; reads < 2; reads++) {
+        pt_model_init(&model);
+        pt_model_build(&program, (struct pt_model_options){.variables = true, .read_arcs = reads, .guesses = true},
+                       &model);
+        walked += try_model(&model, true, threads);
+        pt_model_release(&model);
+    }
+    pt_reduction_make(&program, &reduction);
+    for (uint32_t b = 0; b < program.block_count; b++)
+        blocks[b] = b;
+    pt_model_init(&model);
+    pt_path_build(&program, &reduction, blocks, program.block_count, &model);
+    walked += try_model(&model, false, threads);
+    pt_model_release(&model);
+    pt_reduction_release(&reduction);
+    pt_program_release(&program);
+    return walked;
+}
+
+static void test_programs(void **state)
+{
+    (void)state;
+    uint32_t walked = 0;
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        for (int family = PT_SML_ACQUIRE1; family <= PT_SML_FLAG; family++) {
+            struct pt_buf text;
+            pt_buf_init(&text);
+            pt_sml_write((enum pt_sml_family)family, threads, &text);
+            walked += try_program(text.text, text.len, threads);
+            pt_buf_release(&text);
+        }
+    }
+    walked += try_program(pt_sml_bluetooth, sizeof pt_sml_bluetooth - 1, 2);
+    walked += try_program(pt_sml_bluetooth3, sizeof pt_sml_bluetooth3 - 1, 2);
+    print_message("%u events by walks\n", walked);
+    assert_true(walked > 1000);
+}
+
 static uint32_t count_in(const uint32_t *places, uint32_t count, uint64_t component)
 {
     uint32_t in = 0;
@@ -158,19 +229,17 @@ static uint32_t count_in(const uint32_t *places, uint32_t count, uint64_t compon
 }
 
 /* Components as they are defined, one transition after the other; the number of tokens in the reachable markings. */
-static void check_component(const struct pt_net *net, const struct states *states, uint64_t component, bool machine)
+static void check_component(const struct pt_net *net, const struct states *states, uint64_t component)
 {
     for (uint32_t t = 0; t < net->transition_count; t++) {
         const struct pt_net_transition *at = &net->transitions[t];
         uint32_t before = count_in(pt_net_pre(net, t), at->pre_count, component);
         uint32_t after = count_in(pt_net_post(net, t), at->post_count, component);
         assert_true(after <= 1 && (after == 0 || before > 0));
-        assert_true(!machine || before == after);
     }
-    uint64_t first = states->items[0] & component;
     for (uint32_t i = 0; i < states->count; i++) {
         uint64_t tokens = states->items[i] & component;
-        assert_true((tokens & (tokens - 1)) == 0 && (!machine || (tokens == 0) == (first == 0)));
+        assert_true((tokens & (tokens - 1)) == 0);
     }
 }
 
@@ -178,38 +247,38 @@ static void test_components(void **state)
 {
     (void)state;
     static struct states states;
-    uint32_t covered = 0, machines = 0;
+    uint32_t covered[2] = {0};
     for (uint32_t seed = 0; seed < SMALL_NETS; seed++) {
         struct pt_net net;
-        struct pt_components found;
         make_random_net(&net, seed);
         explore(&net, &states);
         if (seed % 2)
             pt_net_find_reads(&net);
-        for (int machine = 0; machine < 2; machine++) {
+        for (int solve = 0; solve < 2; solve++) {
+            struct pt_components found;
             uint64_t budget = 100000;
-            if (!machine)
+            if (solve)
                 pt_net_find_components(&net, &found);
-            else if (!pt_net_find_machines(&net, &budget, &found))
+            else if (!pt_net_follow_components(&net, &budget, &found))
                 continue;
             assert_false(found.all && states.unsafe);
             for (uint32_t k = 0, at = 0; k < found.count && !states.unsafe; k++) {
-                uint64_t component = bits_of(found.places + at, found.ends[k] - at);
-                check_component(&net, &states, component, machine);
+                check_component(&net, &states, bits_of(found.places + at, found.ends[k] - at));
                 at = found.ends[k];
             }
-            *(machine ? &machines : &covered) += found.all;
+            covered[solve] += found.all;
             pt_components_release(&found);
         }
         pt_net_release(&net);
     }
-    print_message("%u of %u nets are covered, %u by state machines\n", covered, SMALL_NETS, machines);
-    assert_true(machines > SMALL_NETS / 2 && covered > machines);
+    print_message("%u of %u nets are covered, %u by following arcs\n", covered[1], SMALL_NETS, covered[0]);
+    assert_true(covered[0] > SMALL_NETS / 2 && covered[1] >= covered[0]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_families), cmocka_unit_test(test_components)};
+                                       cmocka_unit_test(test_families), cmocka_unit_test(test_programs),
+                                       cmocka_unit_test(test_components)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
