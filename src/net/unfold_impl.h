@@ -243,7 +243,7 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget);
 void pt_unfold_walk_end(struct unfolder *un);
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
 /* Lists in un->only_first and un->only_second what each of the candidates' histories has alone, but for themselves.
- * False: walks are not made, or that is much. */
+ * False: walks are not made, or a sweep is better. */
 bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const uint32_t *pre_x,
                           const struct candidate *y, const uint32_t *pre_y);
 /* The components of a place. */
