@@ -122,6 +122,7 @@ static void grow_events(struct unfolder *un)
     un->cause_start[event + 1] = un->u->cause_count;
     PT_ROOM(un->whose, un->whose_cap, event);
     PT_ROOM(un->pending, un->pending_cap, event / 64);
+    PT_ROOM(un->pending_words, un->pending_words_cap, event / 4096);
     PT_ROOM(un->extended, un->extended_cap, event);
     PT_ROOM(un->occurrence, un->occurrence_cap, event);
 }

@@ -183,8 +183,8 @@ struct unfolder {
      * SECOND, 0 outside of one. */
     uint32_t *cause_start;
     uint8_t *whose;
-    uint64_t *pending;
-    size_t cause_start_cap, whose_cap, pending_cap;
+    uint64_t *pending, *pending_words; /* a bit for each event; for each word of these, since histories are sparse */
+    size_t cause_start_cap, whose_cap, pending_cap, pending_words_cap;
     struct list touched, only_first, only_second; /* of the last sweep */
     uint32_t *condition_stamp, now;
     size_t condition_stamp_cap;
