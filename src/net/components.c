@@ -164,10 +164,10 @@ static bool follow(struct search *s, uint32_t at)
             for (int after = 0; after < 2; after++) {
                 struct need need = {s->near[k], after};
                 uint32_t found = choices(s, need, &first);
-                bool free = can_leave(s, need);
-                if ((found == 0 && !free) || (found == 1 && first != PT_NONE && !free && !take_in(s, first)))
+                bool optional = can_leave(s, need);
+                if ((found == 0 && !optional) || (found == 1 && first != PT_NONE && !optional && !take_in(s, first)))
                     return false;
-                if (found > 1 || (found == 1 && first != PT_NONE && free))
+                if (found > 1 || (found == 1 && first != PT_NONE && optional))
                     PT_PUSH(s->needs, s->need_count, s->need_cap, need);
             }
         }
@@ -195,12 +195,12 @@ static bool close_needs(struct search *s, uint32_t at, uint32_t guesses)
     for (; at < s->need_count; at++) {
         struct need need = s->needs[at];
         uint32_t found = choices(s, need, &first), next = s->in_count;
-        bool free = can_leave(s, need);
-        if (found == 0 && !free)
+        bool optional = can_leave(s, need);
+        if (found == 0 && !optional)
             return false;
         if (first == PT_NONE)
             continue;
-        if (found == 1 && !free) {
+        if (found == 1 && !optional) {
             if (!take_in(s, first) || !follow(s, next))
                 return false;
             continue;
@@ -214,7 +214,7 @@ static bool close_needs(struct search *s, uint32_t at, uint32_t guesses)
                 return true;
             undo(s, &before);
         }
-        if (!free)
+        if (!optional)
             return false;
     }
     return s->steps <= s->most_steps;

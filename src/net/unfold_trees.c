@@ -118,9 +118,11 @@ static void add_uses(struct unfolder *un, uint32_t event)
 
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
 {
+    struct walk *w = &un->walk;
     add_nodes(un, event);
     add_uses(un, event);
-    charge(un, pt_unfold_vector_keep(un, event));
+    charge(un, pt_unfold_vector_keep(un, event) + sizeof *w->verdict + sizeof *w->visited +
+                   un->u->events[event].post_count * (sizeof *w->left + sizeof *w->pinned + sizeof *w->taken));
 }
 
 bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
@@ -135,10 +137,8 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
         if (un->u->events[e].cutoff || un->u->events[e].goal)
             continue;
         uint32_t tokens = un->extended[e].token_count;
-        add_nodes(un, e);
-        add_uses(un, e);
         pt_unfold_vector_from_list(un, e);
-        charge(un, pt_unfold_vector_keep(un, e));
+        pt_unfold_walk_keep(un, e);
         un->bytes -= tokens * sizeof *un->cuts.items;
     }
     return true;
@@ -147,11 +147,11 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->part_start,   w->parts,       w->blocked,     w->below,        w->node_start,
-                         w->nodes,        w->user_start,  w->users.items, w->uses,         w->left,
-                         w->pinned,       w->verdict,     w->taken,       w->visited,      w->ends,
-                         w->chunks,       w->leave_start, w->leaves,      w->path.items,   w->roots.items,
-                         w->tokens.items, w->marks.items, w->found.items, w->options.items};
+    void *const all[] = {w->part_start, w->parts,      w->node_start,    w->nodes,        w->leave_start,
+                         w->leaves,     w->below,      w->ends,          w->user_start,   w->users.items,
+                         w->uses,       w->chunks,     w->roots.items,   w->tokens.items, w->blocked,
+                         w->left,       w->pinned,     w->marks.items,   w->verdict,      w->taken,
+                         w->visited,    w->path.items, w->options.items, w->found.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     un->bytes -= w->bytes;

@@ -76,7 +76,9 @@ static void compare(const struct pt_unfolding *u, const struct pt_unfolding *v, 
                x->cutoff == y->cutoff && x->goal == y->goal && x->colour == y->colour && x->tag == y->tag &&
                x->size == y->size && x->depth == y->depth && x->marking == y->marking;
     }
-    if (!same || memcmp(u->pre, v->pre, u->pre_count * sizeof *u->pre) != 0)
+    for (uint32_t i = 0; same && i < u->pre_count; i++)
+        same = u->pre[i] == v->pre[i];
+    if (!same)
         fail_msg("%s %u: %u and %u events", what, seed, u->event_count - 1, v->event_count - 1);
 }
 
