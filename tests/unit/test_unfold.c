@@ -157,6 +157,32 @@ static void test_families(void **state)
     }
 }
 
+/* As it pays: rows first, then walks where they are cheaper, rows again where they turn out not to be. */
+static void test_choice(void **state)
+{
+    (void)state;
+    static const struct {
+        enum net_family family;
+        uint32_t n;
+        bool walks; /* for most of the events that are extended */
+    } cases[] = {{NET_PHILOSOPHERS, 40, true}, {NET_RING, 40, true}, {NET_READERS, 9, false}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_net net;
+        net_make(cases[i].family, cases[i].n, &net);
+        struct pt_unfold_options options = {.net = &net};
+        struct pt_unfolding rows = unfold(options, NEVER, NEVER), chosen = unfold(options, 0, 0);
+        uint32_t extended = rows.event_count - rows.cutoff_count;
+        print_message("%s %u: %u of %u by walks\n", net_family_names[cases[i].family], cases[i].n, chosen.walked,
+                      extended);
+        compare(&rows, &chosen, net_family_names[cases[i].family], cases[i].n);
+        assert_true(chosen.walked > 0); /* tried, where they are dropped again */
+        assert_int_equal(chosen.walked > extended / 2, cases[i].walks);
+        pt_unfolding_release(&rows);
+        pt_unfolding_release(&chosen);
+        pt_net_release(&net);
+    }
+}
+
 /* A net of a program: tokens with colours or a baton, guesses, goals, threads that are forgotten. */
 static uint32_t try_model(const struct pt_model *model, bool coloured, uint32_t threads)
 {
@@ -279,8 +305,8 @@ static void test_components(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_families), cmocka_unit_test(test_programs),
-                                       cmocka_unit_test(test_components)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_small),    cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_families), cmocka_unit_test(test_choice),
+                                       cmocka_unit_test(test_programs), cmocka_unit_test(test_components)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
