@@ -111,6 +111,7 @@ void pt_unfold_choose(struct unfolder *un)
 void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)
 {
     un->row_now += 2;
+    un->row_indexed = false;
     PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
     if (!un->walk.on)
         pt_unfold_rows_make(un, transition, pre, count);

@@ -209,7 +209,6 @@ void pt_unfold_rows_make(struct unfolder *un, uint32_t transition, const uint32_
             shortest = i;
         }
     }
-    un->row_indexed = false;
     copy_row(un, conditions[shortest], shortest >= consumed, &un->row);
     uint32_t previous = un->u->condition_event[conditions[shortest]];
     for (uint32_t i = 0; i < count; i++) {
@@ -259,12 +258,10 @@ static void index_place(struct unfolder *un, uint32_t place)
 
 uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place)
 {
-    if (un->place_stamp[place] < un->row_now && !un->row_indexed) {
-        if (un->place_size[place] < un->row.count) /* a row has more conditions than blocks */
-            index_place(un, place);
-        else
-            index_row(un);
-    }
+    if (un->place_size[place] < un->row.count) /* a row has more conditions than blocks */
+        index_place(un, place);
+    else
+        index_row(un);
     return un->place_stamp[place] >= un->row_now ? un->place_head[place] : PT_NONE;
 }
 

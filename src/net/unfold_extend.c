@@ -160,6 +160,18 @@ static bool found_before(const struct unfolder *un, const struct coset *s)
     return false;
 }
 
+/* Whether there is something for each place that a transition needs beside one. Most have not, where many consume from
+ * that one. */
+static bool has_all(struct unfolder *un, uint32_t transition, uint32_t beside)
+{
+    const uint32_t *pre = pt_net_pre(un->net, transition);
+    for (uint32_t i = 0; i < un->net->transitions[transition].pre_count; i++) {
+        if (pre[i] != beside && pt_unfold_first(un, pre[i]) == PT_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* All such co-sets: backtracking over the slots of the preset. */
 static void find_cosets(struct unfolder *un, const struct coset *s)
 {
@@ -169,10 +181,6 @@ static void find_cosets(struct unfolder *un, const struct coset *s)
     uint32_t *slots = un->slots;
     uint32_t slot = 0;
     bool back = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (pre[i] != own && pt_unfold_first(un, pre[i]) == PT_NONE)
-            return;
-    }
     for (;;) {
         if (!back && slot == count) {
             if (!found_before(un, s))
@@ -226,7 +234,7 @@ void pt_unfold_extend(struct unfolder *un, uint32_t event)
         struct coset s = {.fixed = read, .newest = start, .mark = mark};
         for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
             s.transition = un->consumers[k];
-            if (consumes(un->net, s.transition, place))
+            if (consumes(un->net, s.transition, place) && has_all(un, s.transition, place))
                 find_cosets(un, &s);
         }
     }
@@ -236,7 +244,8 @@ void pt_unfold_extend(struct unfolder *un, uint32_t event)
         struct coset s = {.fixed = c, .newest = c, .mark = PT_NONE};
         for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
             s.transition = un->consumers[k];
-            find_cosets(un, &s);
+            if (has_all(un, s.transition, place))
+                find_cosets(un, &s);
         }
     }
 }

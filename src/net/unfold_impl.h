@@ -302,9 +302,11 @@ static inline bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b)
  * none; others follow by un->place_next. */
 static inline uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
 {
-    if (un->place_stamp[place] < un->row_now)
-        return un->walk.on ? pt_unfold_walk_first(un, place) : pt_unfold_rows_first(un, place);
-    return un->place_head[place];
+    if (un->place_stamp[place] >= un->row_now)
+        return un->place_head[place];
+    if (un->row_indexed)
+        return PT_NONE;
+    return un->walk.on ? pt_unfold_walk_first(un, place) : pt_unfold_rows_first(un, place);
 }
 
 /* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
