@@ -115,9 +115,9 @@ static void report_all(void)
     static const uint32_t sizes[NET_FAMILIES][4] = {
         [NET_PHILOSOPHERS] = {30, 60, 120, 240},
         [NET_RING] = {25, 50, 100, 200},
-        [NET_READERS] = {6, 8, 10, 12},
+        [NET_READERS] = {6, 8, 10, 11},
         [NET_COUNTER] = {12, 14, 16, 18},
-        [NET_PIPELINE] = {10, 12, 14, 16},
+        [NET_PIPELINE] = {10, 12, 14, 15},
         [NET_KEY] = {6, 7, 8, 9},
         [NET_DME] = {5, 6, 7, 8},
     };

@@ -22,8 +22,8 @@
  *
  * Deterministic: the same net gives the same prefix.
  *
- * Cost of an event: its row (unfold_co.c), its cut, and, for it and each of its extensions, what the histories of its
- * causes have that the newest one's has not. None of these grows with the prefix as such.
+ * Cost of an event: what is concurrent with it (unfold_choose.c), its cut, and, for it and each of its extensions, what
+ * the histories of its causes have that the newest one's has not. None of these grows with the prefix as such.
  */
 #include "net/unfold.h"
 

@@ -14,6 +14,8 @@
  * Adding an event to the rows of all that is concurrent with it is a write here and there for each. Where that is much,
  * events wait in a window of 64 conditions at most, and are added together; until then their own rows are asked.
  *
+ * Where most of the prefix is concurrent, rows grow with it: then unfold_walk.c is the better way.
+ *
  * Cost of one row: the shortest of the rows, and a logarithm for each of its blocks and other row; and its conditions.
  */
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
  * Cuts, markings and cut-offs. The cut of an event, the conditions that its history leaves, is kept for every event
  * that is extended. That of a new one is the cut of its newest cause, changed by what other causes' histories have
- * beyond that one's: so it costs the size of a cut and of the difference, not of a history.
+ * beyond that one's: so it costs the size of a cut and of the difference, not of a history. Its tokens are a list here,
+ * or a vector where walks are made (unfold_vector.c); reads are a list in both.
  *
  * With the tokens go the marks of reads: of each condition in the cut, the latest reads in the history. A mark goes
  * when its condition does, or when a later read of the same condition, with the former in its history, stands for it.

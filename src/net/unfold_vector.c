@@ -1,9 +1,8 @@
 /*
  * Cuts by component, where walks are made. A cut has one condition in each, or an event that took it away, so it is a
- * vector of these;
- * one that is kept for each event would grow with the net, and so would the time to make it. But it is that of the
- * newest cause, but for the components in which the event, or what the other causes have beyond, has moved. So vectors
- * are made of chunks that they share, and an event has chunks of its own only for what has changed.
+ * vector of these. A list for each event would grow with the net, and so would the time to make it; but a cut is that
+ * of the newest cause, except in the components in which the event, or what the other causes have beyond, has moved. So
+ * vectors are made of chunks that they share, and an event has chunks of its own only for what has changed.
  *
  * Cost of a cut: a number for each chunk, and a chunk for each that changes. Of a comparison: the chunks that two cuts
  * do not share.

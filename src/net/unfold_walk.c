@@ -14,11 +14,14 @@
  * condition the one before it is concurrent, too. So looking ends where walks say no, and neither looks at what comes
  * before the cut nor at what is behind the first that does not fit.
  *
- * Two conditions neither of which is e's are compared by what their histories have alone (unfold_order.c).
+ * A transition that needs a component in which e itself has moved is passed over with all its events.
  *
- * Guarantee: the same relation as that of the rows. Cost for an event: its cut, the conditions looked at, and what
- * these have in their histories beyond e's. Where many events consume one condition, or histories go far apart, that
- * can be more than rows are: unfold_choose.c counts.
+ * Two conditions neither of which is e's are compared by what their histories have alone, beyond e's where both are
+ * concurrent with e.
+ *
+ * Guarantee: the same relation as that of the rows. Cost for an event: the conditions looked at, and what these have in
+ * their histories beyond e's. Where many events consume one condition, or histories go far apart, that can be more than
+ * rows are: unfold_choose.c counts.
  */
 #include <stdlib.h>
 #include <string.h>
