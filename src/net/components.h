@@ -13,6 +13,9 @@ struct pt_components {
 };
 
 void pt_net_find_components(const struct pt_net *net, struct pt_components *ret_components);
+/* The same, without asking a solver. False: some place is in none, or none was found within the budget, of which there
+ * is nothing left then; it takes a step for each arc that is looked at. */
+bool pt_net_follow_components(const struct pt_net *net, uint64_t *budget, struct pt_components *ret_components);
 void pt_components_release(struct pt_components *components);
 
 #endif

@@ -22,8 +22,8 @@
  *
  * Deterministic: the same net gives the same prefix.
  *
- * Cost of an event: its row (unfold_co.c), its cut, and, for it and each of its extensions, what the histories of its
- * causes have that the newest one's has not. None of these grows with the prefix as such.
+ * Cost of an event: what is concurrent with it (unfold_choose.c), its cut, and, for it and each of its extensions, what
+ * the histories of its causes have that the newest one's has not. None of these grows with the prefix as such.
  */
 #include "net/unfold.h"
 
@@ -38,9 +38,8 @@ uint32_t pt_unfold_stamp(struct unfolder *un)
     return ++un->now;
 }
 
-void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions)
+void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const struct list *words)
 {
-    uint32_t pre_count = un->net->transitions[candidate->transition].pre_count + candidate->mark_count;
     uint32_t size = candidate->size;
     if (size >= un->bucket_count) {
         PT_GROW(un->buckets, un->bucket_cap, (size_t)size + 1);
@@ -50,10 +49,10 @@ void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const
     struct bucket *bucket = &un->buckets[size];
     struct candidate added = *candidate;
     added.pre = bucket->word_count;
-    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + pre_count);
-    memcpy(bucket->words + added.pre, conditions, pre_count * sizeof *conditions);
-    bucket->word_count += pre_count;
-    un->bytes += pre_count * sizeof *conditions + sizeof added;
+    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + words->count);
+    memcpy(bucket->words + added.pre, words->items, words->count * sizeof *words->items);
+    bucket->word_count += words->count;
+    un->bytes += words->count * sizeof *words->items + sizeof added;
     PT_PUSH(bucket->items, bucket->count, bucket->cap, added);
 }
 
@@ -72,11 +71,14 @@ static void add_condition(struct unfolder *un, uint32_t place, uint32_t read, ui
     uint32_t condition = u->condition_count;
     PT_GROW(u->condition_event, u->condition_event_cap, (size_t)condition + 1);
     PT_GROW(u->condition_read, u->condition_read_cap, (size_t)condition + 1);
-    PT_ROOM(un->newer, un->newer_cap, condition);
     PT_PUSH(u->condition_place, u->condition_count, u->condition_cap, place);
     u->condition_event[condition] = event;
     u->condition_read[condition] = read;
-    un->bytes += 5 * sizeof condition + sizeof *un->newer;
+    un->bytes += 5 * sizeof condition;
+    if (!un->walk.on) {
+        PT_ROOM(un->newer, un->newer_cap, condition);
+        un->bytes += sizeof *un->newer;
+    }
     if (place != PT_NONE) {
         PT_GROW(un->older, un->older_cap, (size_t)condition + 1);
         un->older[condition] = un->newest[place];
@@ -120,6 +122,7 @@ static void grow_events(struct unfolder *un)
     un->cause_start[event + 1] = un->u->cause_count;
     PT_ROOM(un->whose, un->whose_cap, event);
     PT_ROOM(un->pending, un->pending_cap, event / 64);
+    PT_ROOM(un->pending_words, un->pending_words_cap, event / 4096);
     PT_ROOM(un->extended, un->extended_cap, event);
     PT_ROOM(un->occurrence, un->occurrence_cap, event);
 }
@@ -231,19 +234,20 @@ static void replace_marks(struct unfolder *un, uint32_t event, struct extended *
     un->bytes += e->over_count * sizeof *u->over;
 }
 
-/* Adds to a cut what the event makes: tokens in front of the marks. */
+/* Adds to a cut's list what the event makes: tokens, unless they are in its vector, in front of the marks. */
 static void finish_cut(struct unfolder *un, uint32_t event, uint32_t made, struct extended *cut)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
-    for (uint32_t i = 0; i < e->post_count; i++)
+    uint32_t tokens = un->walk.on ? 0 : made;
+    for (uint32_t i = made - tokens; i < e->post_count; i++)
         pt_list_add(&un->cuts, e->post_start + i);
     uint32_t *marks = un->cuts.items + cut->cut + cut->token_count;
-    if (cut->mark_count) {
-        memmove(marks + made, marks, cut->mark_count * sizeof *marks);
-        for (uint32_t i = 0; i < made; i++)
+    if (cut->mark_count && tokens) {
+        memmove(marks + tokens, marks, cut->mark_count * sizeof *marks);
+        for (uint32_t i = 0; i < tokens; i++)
             marks[i] = e->post_start + i;
     }
-    cut->token_count += made;
+    cut->token_count += tokens;
     cut->mark_count += e->post_count - made;
     un->bytes += (cut->token_count + cut->mark_count) * sizeof *marks;
     for (uint32_t i = 0; i < cut->mark_count; i++) {
@@ -275,6 +279,14 @@ static void extend(struct unfolder *un, uint32_t event, struct extended *cut)
     pt_unfold_extend(un, event);
 }
 
+/* Of a candidate that is not extended. */
+static void drop_cut(struct unfolder *un, const struct candidate *c, const struct extended *cut)
+{
+    un->cuts.count = cut->cut;
+    if (un->walk.on && !c->goal)
+        pt_unfold_vector_drop(un, cut);
+}
+
 /* Takes a candidate into the prefix. */
 static enum pt_status take(struct unfolder *un, const struct candidate *c, const uint32_t *pre, struct pt_err *err)
 {
@@ -282,16 +294,18 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
     if (un->options->drop_settled && c->tag != PT_NONE && un->done[c->tag])
         return PT_OK;
-    struct extended cut = {.cut = un->cuts.count};
     bool cutoff = false;
+    pt_unfold_choose(un);
+    struct extended cut = {.cut = un->cuts.count};
     if (!c->goal) {
-        cut = pt_unfold_make_cut(un, c->transition, pre, count);
+        cut = pt_unfold_make_cut(un, c, pre);
         cutoff = pt_unfold_is_cutoff(un, c, pre, &cut, u->event_count);
     }
     bool last = cutoff || c->goal;
-    if (!last || un->options->check_safe)
+    bool check = un->options->check_safe && !un->walk.on; /* walks need components, and these show that it is safe */
+    if (!last || check)
         pt_unfold_make_row(un, c->transition, pre, count);
-    enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, err) : PT_OK;
+    enum pt_status status = check ? check_safe(un, c->transition, err) : PT_OK;
     if (status != PT_OK)
         return status;
     uint32_t event = add_event(un, c, pre);
@@ -299,10 +313,10 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     u->cutoff_count += cutoff;
     if (c->goal)
         note_violation(un, event);
-    if (last)
-        un->cuts.count = cut.cut;
-    else
+    if (!last)
         extend(un, event, &cut);
+    else
+        drop_cut(un, c, &cut);
     return PT_OK;
 }
 
@@ -354,6 +368,7 @@ static void index_consumers(struct unfolder *un)
     const struct pt_net *net = un->net;
     uint32_t *start = un->consumer_start = pt_xcalloc((size_t)net->place_count + 2, sizeof *start);
     un->consumers = pt_xmalloc(((size_t)net->arc_count + 1) * sizeof *un->consumers);
+    un->consumer_slot = pt_xcalloc((size_t)net->arc_count + 1, sizeof *un->consumer_slot);
     for (uint32_t t = 0; t < net->transition_count; t++) {
         un->reads |= net->transitions[t].read_count > 0;
         for (uint32_t i = 0; i < net->transitions[t].pre_count; i++)
@@ -362,8 +377,15 @@ static void index_consumers(struct unfolder *un)
     for (uint32_t p = 0; p < net->place_count; p++)
         start[p + 2] += start[p + 1];
     for (uint32_t t = 0; t < net->transition_count; t++) {
+        for (uint32_t i = 0; i < net->transitions[t].pre_count; i++) {
+            uint32_t *at = &start[pt_net_pre(net, t)[i] + 1]; /* until all are in; then the end of them */
+            un->consumer_slot[net->transitions[t].pre_start + i] = *at;
+            un->consumers[(*at)++] = t;
+        }
+    }
+    for (uint32_t t = 0; t < net->transition_count; t++) {
         for (uint32_t i = 0; i < net->transitions[t].pre_count; i++)
-            un->consumers[start[pt_net_pre(net, t)[i] + 1]++] = t;
+            un->consumer_slot[net->transitions[t].pre_start + i] -= start[pt_net_pre(net, t)[i]];
     }
 }
 
@@ -424,19 +446,17 @@ static void end(struct unfolder *un)
 {
     for (uint32_t i = 0; i < un->bucket_count; i++)
         drop_bucket(un, &un->buckets[i]);
-    for (uint32_t i = 0; i < un->u->event_count; i++)
-        free(un->extended[i].older);
-    for (uint32_t i = 0; i < un->u->condition_count; i++)
-        free(un->newer[i].blocks);
+    pt_unfold_rows_drop(un);
+    pt_unfold_walk_end(un);
     free_lists(un->readers, un->readers_cap);
     free_lists(un->watchers, un->watchers_cap);
     void *const all[] = {un->buckets,
                          un->consumer_start,
                          un->consumers,
+                         un->consumer_slot,
                          un->occurrence,
                          un->extended,
                          un->cuts.items,
-                         un->newer,
                          un->row.blocks,
                          un->place_head,
                          un->place_next,
@@ -444,6 +464,7 @@ static void end(struct unfolder *un)
                          un->cause_start,
                          un->whose,
                          un->pending,
+                         un->pending_words,
                          un->touched.items,
                          un->only_first.items,
                          un->balance,
@@ -458,6 +479,7 @@ static void end(struct unfolder *un)
                          un->window.items,
                          un->chosen.items,
                          un->extra.items,
+                         un->taking.items,
                          un->options_list.items,
                          un->done};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -38,6 +38,9 @@ struct pt_unfold_options {
     bool check_safe;       /* report a place that two tokens can reach at once as an error */
     uint64_t event_limit;  /* 0: none */
     uint64_t memory_limit; /* bytes, 0: none */
+    /* For tests: these events, walk_from to walk_until - 1, are extended by walks and all others by rows, where the net
+     * allows; 0 and 0: as it pays (unfold_choose.c). The prefix is the same. */
+    uint32_t walk_from, walk_until;
     void (*progress)(void *context, uint64_t events); /* called now and then; NULL: nobody asks */
     void *progress_context;
 };
@@ -76,6 +79,7 @@ struct pt_unfolding {
     uint32_t *condition_read; /* what a mark is the read of; PT_NONE: it is no mark */
     uint32_t event_count, pre_count, cause_count, over_count, condition_count, cutoff_count;
     uint32_t initial_count;     /* conditions of event 0 */
+    uint32_t walked;            /* events whose extensions were found by walks (unfold_walk.c) */
     uint32_t unsafe_transition; /* after PT_EINPUT: the one that would put a second token on a place */
     /* Events counted once, whatever number of histories they have, and their conditions; those of cut-offs and
      * violations, which are not stored, included. */

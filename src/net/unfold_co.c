@@ -14,6 +14,8 @@
  * Adding an event to the rows of all that is concurrent with it is a write here and there for each. Where that is much,
  * events wait in a window of 64 conditions at most, and are added together; until then their own rows are asked.
  *
+ * Where most of the prefix is concurrent, rows grow with it: then unfold_walk.c is the better way.
+ *
  * Cost of one row: the shortest of the rows, and a logarithm for each of its blocks and other row; and its conditions.
  */
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static uint32_t seek(const struct block *blocks, uint32_t count, uint32_t from, 
     return high;
 }
 
-bool pt_unfold_is_co(const struct unfolder *un, uint32_t a, uint32_t b)
+bool pt_unfold_rows_is_co(const struct unfolder *un, uint32_t a, uint32_t b)
 {
     uint32_t newer = a > b ? a : b, older = a > b ? b : a;
     uint32_t event = un->u->condition_event[newer];
@@ -96,7 +98,7 @@ static uint64_t window_bits(const struct unfolder *un, uint32_t condition)
     uint64_t bits = 0;
     for (uint32_t i = 0; i < un->window.count; i++) {
         const struct pt_unfold_event *e = &un->u->events[un->window.items[i]];
-        if (e->post_start <= condition || !pt_unfold_is_co(un, e->post_start, condition))
+        if (e->post_start <= condition || !pt_unfold_rows_is_co(un, e->post_start, condition))
             continue;
         uint64_t own = e->post_count == WINDOW ? ~(uint64_t)0 : ((uint64_t)1 << e->post_count) - 1;
         bits |= own << (e->post_start - un->window_start);
@@ -198,7 +200,7 @@ static void exclude_reads(struct unfolder *un, uint32_t consumed, const uint32_t
     }
 }
 
-void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count)
+void pt_unfold_rows_make(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count)
 {
     uint32_t consumed = pt_net_consumed(un->net, transition), shortest = 0, least = PT_NONE;
     for (uint32_t i = 0; i < count; i++) {
@@ -209,9 +211,6 @@ void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t
             shortest = i;
         }
     }
-    un->row_now += 2;
-    un->row_indexed = false;
-    PT_GROW(un->place_next, un->place_next_cap, un->u->condition_cap);
     copy_row(un, conditions[shortest], shortest >= consumed, &un->row);
     uint32_t previous = un->u->condition_event[conditions[shortest]];
     for (uint32_t i = 0; i < count; i++) {
@@ -259,14 +258,12 @@ static void index_place(struct unfolder *un, uint32_t place)
     *link = PT_NONE;
 }
 
-uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
+uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place)
 {
-    if (un->place_stamp[place] < un->row_now && !un->row_indexed) {
-        if (un->place_size[place] < un->row.count) /* a row has more conditions than blocks */
-            index_place(un, place);
-        else
-            index_row(un);
-    }
+    if (un->place_size[place] < un->row.count) /* a row has more conditions than blocks */
+        index_place(un, place);
+    else
+        index_row(un);
     return un->place_stamp[place] >= un->row_now ? un->place_head[place] : PT_NONE;
 }
 
@@ -375,7 +372,7 @@ static void spread_row(struct unfolder *un, uint32_t event, uint32_t conditions)
     }
 }
 
-void pt_unfold_keep_row(struct unfolder *un, uint32_t event)
+void pt_unfold_rows_keep(struct unfolder *un, uint32_t event)
 {
     struct extended *x = &un->extended[event];
     uint32_t kept = 0, conditions = 0;
@@ -389,4 +386,22 @@ void pt_unfold_keep_row(struct unfolder *un, uint32_t event)
     x->older_count = kept;
     un->bytes += kept * sizeof *x->older;
     spread_row(un, event, conditions);
+}
+
+void pt_unfold_rows_drop(struct unfolder *un)
+{
+    for (uint32_t i = 0; i < un->u->event_count; i++) {
+        un->bytes -= un->extended[i].older_count * sizeof *un->extended[i].older;
+        free(un->extended[i].older);
+        un->extended[i].older = NULL;
+        un->extended[i].older_count = 0;
+    }
+    for (uint32_t i = 0; i < un->u->condition_count && i < un->newer_cap; i++) {
+        un->bytes -= un->newer[i].cap * sizeof *un->newer[i].blocks + sizeof *un->newer;
+        free(un->newer[i].blocks);
+    }
+    free(un->newer);
+    un->newer = NULL;
+    un->newer_cap = 0;
+    un->window.count = 0;
 }

@@ -86,7 +86,8 @@ static void measure(struct unfolder *un, const uint32_t *conditions, uint32_t co
         if (u->condition_event[conditions[i]] > u->condition_event[conditions[newest]])
             newest = i;
     }
-    pt_unfold_sweep(un, conditions + newest, 1, conditions, count, true);
+    if (!pt_unfold_walk_beyond(un, u->condition_event[conditions[newest]], conditions, count))
+        pt_unfold_sweep(un, conditions + newest, 1, conditions, count, true);
     const struct pt_unfold_event *base = &u->events[u->condition_event[conditions[newest]]];
     c->delta = marking_delta(un, c, conditions);
     c->size = base->size + un->only_second.count + 1;
@@ -100,6 +101,8 @@ static void measure(struct unfolder *un, const uint32_t *conditions, uint32_t co
     c->depth++;
 }
 
+enum { MOST_BEYOND = 256 }; /* longer lists are made again instead of kept */
+
 void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions,
                              const struct list *marks)
 {
@@ -107,14 +110,17 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
     uint32_t count = un->net->transitions[transition].pre_count;
     if (!colour_candidate(un, conditions, marks, &c))
         return;
-    uint32_t few[64], *all = count + marks->count <= 64 ? few : pt_xmalloc((count + marks->count) * sizeof *all);
-    memcpy(all, conditions, count * sizeof *all);
-    if (marks->count)
-        memcpy(all + count, marks->items, marks->count * sizeof *all);
-    measure(un, all, count + marks->count, &c);
+    struct list *all = &un->taking;
+    all->count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        pt_list_add(all, conditions[i]);
+    for (uint32_t i = 0; i < marks->count; i++)
+        pt_list_add(all, marks->items[i]);
+    measure(un, all->items, all->count, &c);
+    c.beyond = un->only_second.count <= MOST_BEYOND ? un->only_second.count : PT_NONE;
+    for (uint32_t i = 0; c.beyond != PT_NONE && i < c.beyond; i++)
+        pt_list_add(all, un->only_second.items[i]);
     pt_unfold_put(un, &c, all);
-    if (all != few)
-        free(all);
 }
 
 /* A co-set that is being looked for. */
@@ -126,7 +132,7 @@ struct coset {
 };
 
 /* The first condition from `from` on in its place's part of the row that is concurrent with those chosen before. */
-static uint32_t next_fit(const struct unfolder *un, const struct coset *s, uint32_t slot, uint32_t from)
+static uint32_t next_fit(struct unfolder *un, const struct coset *s, uint32_t slot, uint32_t from)
 {
     for (; from != PT_NONE; from = un->place_next[from]) {
         bool fits = from < s->newest;
@@ -154,6 +160,18 @@ static bool found_before(const struct unfolder *un, const struct coset *s)
     return false;
 }
 
+/* Whether there is something for each place that a transition needs beside one. Most have not, where many consume from
+ * that one. */
+static bool has_all(struct unfolder *un, uint32_t transition, uint32_t beside)
+{
+    const uint32_t *pre = pt_net_pre(un->net, transition);
+    for (uint32_t i = 0; i < un->net->transitions[transition].pre_count; i++) {
+        if (pre[i] != beside && pt_unfold_first(un, pre[i]) == PT_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* All such co-sets: backtracking over the slots of the preset. */
 static void find_cosets(struct unfolder *un, const struct coset *s)
 {
@@ -163,10 +181,6 @@ static void find_cosets(struct unfolder *un, const struct coset *s)
     uint32_t *slots = un->slots;
     uint32_t slot = 0;
     bool back = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (pre[i] != own && pt_unfold_first(un, pre[i]) == PT_NONE)
-            return;
-    }
     for (;;) {
         if (!back && slot == count) {
             if (!found_before(un, s))
@@ -220,7 +234,7 @@ void pt_unfold_extend(struct unfolder *un, uint32_t event)
         struct coset s = {.fixed = read, .newest = start, .mark = mark};
         for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
             s.transition = un->consumers[k];
-            if (consumes(un->net, s.transition, place))
+            if (consumes(un->net, s.transition, place) && has_all(un, s.transition, place))
                 find_cosets(un, &s);
         }
     }
@@ -230,7 +244,8 @@ void pt_unfold_extend(struct unfolder *un, uint32_t event)
         struct coset s = {.fixed = c, .newest = c, .mark = PT_NONE};
         for (uint32_t k = un->consumer_start[place]; k < un->consumer_start[place + 1]; k++) {
             s.transition = un->consumers[k];
-            find_cosets(un, &s);
+            if (has_all(un, s.transition, place))
+                find_cosets(un, &s);
         }
     }
 }

@@ -9,6 +9,7 @@ struct candidate {
     uint32_t transition;
     uint32_t pre;        /* its conditions, then marks, in the words of its bucket */
     uint32_t mark_count; /* of the latter */
+    uint32_t beyond;     /* events behind these: what its history has beyond that of its newest cause, PT_NONE: many */
     uint32_t size, depth;
     uint32_t tag;
     uint8_t colour;
@@ -52,6 +53,92 @@ struct extended {
     uint32_t older_count;
     uint32_t cut, token_count; /* into un->cuts: the conditions that its history leaves, in no order, */
     uint32_t mark_count;       /* and the marks of reads of these */
+    uint32_t root;             /* where walks are made, for the conditions: into walk.roots (unfold_vector.c) */
+};
+
+/* Where a path ends in a component's tree, and how deep that is: a condition; GONE + an event that took the token away;
+ * PT_NONE: there is no token, ever. */
+enum { GONE = 0x80000000u };
+struct tip {
+    uint32_t condition, depth;
+};
+
+enum { CHUNK = 16 };
+
+/* A part of a cut. */
+struct chunk {
+    struct tip tips[CHUNK];
+};
+
+/* Of two histories. */
+struct ends {
+    uint32_t stamp[2];
+    struct tip tips[2];
+};
+
+/* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. */
+struct node {
+    uint32_t depth, parent;
+};
+
+/* A transition that takes the token of a component away: it is the `pre`th that it consumes, whose `part`th this is. */
+struct leave {
+    uint32_t component, pre, part;
+};
+
+/* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
+struct use {
+    uint32_t event, next;
+};
+
+/* What finds concurrency by walks (unfold_walk.c); `event`, `frame` and what has this stamp are of the last event for
+ * which they are made. */
+struct walk {
+    bool on;
+    uint32_t *part_start, *parts, part_count; /* by place: the components it is in */
+    uint32_t *node_start;                     /* by condition: into nodes, which has one for each component */
+    size_t node_start_cap;
+    struct node *nodes;
+    uint32_t node_count;
+    size_t node_cap;
+    uint32_t *leave_start; /* by transition: into leaves */
+    struct leave *leaves;
+    uint32_t leave_count;
+    size_t leave_cap;
+    struct node *below;   /* by component: scratch */
+    struct ends *ends;    /* likewise: of two histories */
+    uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
+    size_t user_start_cap;
+    struct list users;
+    struct use *uses;
+    uint32_t use_count;
+    size_t use_cap;
+    struct chunk *chunks;
+    uint32_t chunk_count, own_chunks; /* those from own_chunks on are of the last cut, and nobody else's */
+    size_t chunk_cap;
+    struct list roots;   /* of each cut root_count numbers of chunks */
+    uint32_t root_count; /* */
+    struct list tokens;  /* scratch: of a cut */
+    uint32_t event, frame, root;
+    uint32_t *blocked;                /* by component: the event has moved there */
+    uint32_t *left, *pinned;          /* by condition: a mark that is known; what the event itself reads */
+    size_t left_cap, pinned_cap;      /* */
+    struct list marks;                /* of the cut */
+    bool closed;                      /* all marks that are known are in `left` */
+    uint32_t *verdict;                /* by event: 2 * frame, and 1 if the histories of both can be in one run */
+    size_t verdict_cap;               /* */
+    uint32_t *taken, *visited, now;   /* by condition, by event: scratch */
+    size_t taken_cap, visited_cap;    /* */
+    struct list path, options, found; /* scratch */
+    uint64_t bytes, work;
+};
+
+/* When rows are kept and when walks are made (unfold_choose.c). */
+struct choice {
+    bool settled;             /* it is rows for good: the net does not allow walks */
+    uint32_t batch, extended; /* events that are extended, of which so many have been */
+    uint64_t blocks;          /* of the rows of these; where walks are made, of some of these */
+    double long_row;          /* blocks in the row of an event, from which on walks are tried */
 };
 
 /* Of two histories: whose an event is. */
@@ -63,6 +150,7 @@ struct unfolder {
     struct pt_unfolding *u;
     bool reads;                           /* some transition reads */
     uint32_t *consumer_start, *consumers; /* by place: the transitions that consume from it or read it */
+    uint32_t *consumer_slot;              /* by arc into a transition: which of these it is */
     struct bucket *buckets;               /* by size */
     uint32_t bucket_count;
     size_t bucket_cap;
@@ -80,6 +168,8 @@ struct unfolder {
     struct list *readers;  /* by condition: marks of its reads; where something is read */
     struct list *watchers; /* by condition: pairs of an event and a mark of its cut that is a read of the condition */
     size_t readers_cap, watchers_cap;
+    struct walk walk;
+    struct choice choice;
     struct row row;                /* scratch: of the event being added */
     uint32_t *newest, *place_size; /* by place: its last condition, PT_NONE, and how many it has */
     uint32_t *older;               /* by condition: the one before it at its place */
@@ -93,15 +183,15 @@ struct unfolder {
      * SECOND, 0 outside of one. */
     uint32_t *cause_start;
     uint8_t *whose;
-    uint64_t *pending;
-    size_t cause_start_cap, whose_cap, pending_cap;
+    uint64_t *pending, *pending_words; /* a bit for each event; for each word of these, since histories are sparse */
+    size_t cause_start_cap, whose_cap, pending_cap, pending_words_cap;
     struct list touched, only_first, only_second; /* of the last sweep */
     uint32_t *condition_stamp, now;
     size_t condition_stamp_cap;
     uint32_t *label_stamp; /* by place */
     int32_t *balance;      /* by transition, 0 */
     uint32_t *slots;       /* scratch of the search for co-sets: chosen conditions */
-    struct list known, options_list, chosen, extra;
+    struct list known, options_list, chosen, extra, taking;
     bool *done; /* by block: its violation was found */
     uint32_t open_blocks;
     uint64_t bytes;
@@ -113,7 +203,8 @@ static inline void pt_list_add(struct list *list, uint32_t item)
 }
 
 /* unfold.c */
-void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions);
+/* `words`: its conditions, marks and events. */
+void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const struct list *words);
 /* A new stamp for conditions, which no condition has. */
 uint32_t pt_unfold_stamp(struct unfolder *un);
 
@@ -131,18 +222,99 @@ void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_
 void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions,
                              const struct list *marks);
 
-/* unfold_co.c */
-bool pt_unfold_is_co(const struct unfolder *un, uint32_t a, uint32_t b);
-/* Fills un->row with the conditions that are concurrent with an event on these conditions and marks. */
-void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count);
-/* The first condition at the place in un->row, PT_NONE: there is none; others follow by un->place_next. */
-uint32_t pt_unfold_first(struct unfolder *un, uint32_t place);
-/* Keeps un->row for an event whose conditions have been added. */
+/* unfold_choose.c: rows or walks, whichever is cheaper. */
+/* Chooses, before the cut of the next candidate is made. */
+void pt_unfold_choose(struct unfolder *un);
+/* Prepares for what is concurrent with that one, on these conditions and marks. */
+void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
+/* Keeps what has been prepared for an event whose conditions have been added. */
 void pt_unfold_keep_row(struct unfolder *un, uint32_t event);
 
-/* unfold_mark.c: the cut of an event that has not been added yet, in un->cuts from the returned place on, without what
- * it makes itself. */
-struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count);
+/* unfold_co.c: the same, with rows. */
+bool pt_unfold_rows_is_co(const struct unfolder *un, uint32_t a, uint32_t b);
+void pt_unfold_rows_make(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t count);
+uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
+void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
+void pt_unfold_rows_drop(struct unfolder *un);
+
+/* unfold_trees.c. False: no cover of the net by components was found, and walks cannot be made; or the budget of
+ * components.h is spent. */
+bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget);
+void pt_unfold_walk_end(struct unfolder *un);
+void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
+/* Lists in un->only_first and un->only_second what each of the candidates' histories has alone, but for themselves.
+ * False: walks are not made, or a sweep is better. */
+bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const uint32_t *pre_x,
+                          const struct candidate *y, const uint32_t *pre_y);
+/* The components of a place. */
+static inline const uint32_t *pt_unfold_parts(const struct unfolder *un, uint32_t place, uint32_t *ret_count)
+{
+    const uint32_t *start = un->walk.part_start + place;
+    *ret_count = start[1] - start[0];
+    return un->walk.parts + start[0];
+}
+
+/* Uses of conditions at a place are listed by transition, unless there are many. */
+static inline uint32_t pt_unfold_groups(const struct unfolder *un, uint32_t place)
+{
+    uint32_t count = un->consumer_start[place + 1] - un->consumer_start[place];
+    return count <= 8 ? count : 1;
+}
+
+/* unfold_vector.c: cuts by component. Begins the cut of a candidate with that of an event, NULL: with nothing; drops
+ * it; or keeps it for an event whose conditions have been added. */
+void pt_unfold_vector_begin(struct unfolder *un, const struct extended *base, struct extended *cut);
+void pt_unfold_vector_drop(struct unfolder *un, const struct extended *cut);
+uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event);
+/* Takes in what an event does, unless the cut is further on. */
+void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event);
+/* From the lists of un->cuts, and back into such. */
+void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event);
+void pt_unfold_vector_to_lists(struct unfolder *un);
+/* Whether the last candidate for which walks were begun marks what an event does. */
+bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c, const struct extended *known);
+/* The tokens of a cut, valid until the next call; `last`: of the last candidate, without what it consumes. */
+struct list pt_unfold_tokens(struct unfolder *un, const struct extended *cut, bool last);
+static inline struct tip pt_unfold_tip(const struct unfolder *un, uint32_t root, uint32_t component)
+{
+    const struct walk *w = &un->walk;
+    return w->chunks[w->roots.items[root + component / CHUNK]].tips[component % CHUNK];
+}
+
+/* The end of a path that an event takes the token from. */
+static inline struct tip pt_unfold_gone(const struct unfolder *un, uint32_t event, const struct leave *leave)
+{
+    uint32_t condition = un->u->pre[un->u->events[event].pre_start + leave->pre];
+    return (struct tip){GONE + event, un->walk.nodes[un->walk.node_start[condition] + leave->part].depth + 1};
+}
+
+/* unfold_walk.c: the same as unfold_co.c, with walks. */
+bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
+/* Begins walks for a candidate with this cut. */
+void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                        const struct extended *cut);
+uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place);
+static inline bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b)
+{
+    return un->walk.on ? pt_unfold_walk_is_co(un, a, b) : pt_unfold_rows_is_co(un, a, b);
+}
+/* The first condition at the place that is concurrent with the event for which all has been prepared, PT_NONE: there is
+ * none; others follow by un->place_next. */
+static inline uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
+{
+    if (un->place_stamp[place] >= un->row_now)
+        return un->place_head[place];
+    if (un->row_indexed)
+        return PT_NONE;
+    return un->walk.on ? pt_unfold_walk_first(un, place) : pt_unfold_rows_first(un, place);
+}
+
+/* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
+ * made for this one. */
+bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count);
+
+/* unfold_mark.c: the cut of a candidate, in un->cuts from the returned place on, without what it makes itself. */
+struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre);
 /* Whether a candidate with this cut is a cut-off; otherwise it is remembered, as `event`. */
 bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
                          const struct extended *cut, uint32_t event);

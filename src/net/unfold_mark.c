@@ -1,7 +1,8 @@
 /*
  * Cuts, markings and cut-offs. The cut of an event, the conditions that its history leaves, is kept for every event
  * that is extended. That of a new one is the cut of its newest cause, changed by what other causes' histories have
- * beyond that one's: so it costs the size of a cut and of the difference, not of a history.
+ * beyond that one's: so it costs the size of a cut and of the difference, not of a history. Its tokens are a list here,
+ * or a vector where walks are made (unfold_vector.c); reads are a list in both.
  *
  * With the tokens go the marks of reads: of each condition in the cut, the latest reads in the history. A mark goes
  * when its condition does, or when a later read of the same condition, with the former in its history, stands for it.
@@ -32,36 +33,61 @@ static void add_left(struct unfolder *un, uint32_t start, uint32_t count, bool f
     }
 }
 
-struct extended pt_unfold_make_cut(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)
+/* What the candidate's history has beyond that of its newest cause, to which *ret_newest leads. */
+static struct list list_beyond(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
+                               uint32_t *ret_newest)
+{
+    uint32_t newest = 0, count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    for (uint32_t i = 1; i < count; i++) {
+        if (un->u->condition_event[pre[i]] > un->u->condition_event[pre[newest]])
+            newest = i;
+    }
+    *ret_newest = pre[newest];
+    if (c->beyond != PT_NONE)
+        return (struct list){.items = (uint32_t *)pre + count, .count = c->beyond};
+    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
+    return un->only_second;
+}
+
+/* The tokens of the cut, and, with `marks`, those. */
+static void add_all_left(struct unfolder *un, const struct extended *base, const struct list *beyond, bool marks,
+                         uint32_t stamp)
+{
+    const struct pt_unfolding *u = un->u;
+    add_left(un, base->cut + (marks ? base->token_count : 0), marks ? base->mark_count : base->token_count, true,
+             stamp);
+    for (uint32_t i = 0; i < beyond->count; i++) {
+        const struct pt_unfold_event *e = &u->events[beyond->items[i]];
+        uint32_t made = pt_net_made(un->net, e->transition);
+        add_left(un, e->post_start + (marks ? made : 0), marks ? e->post_count - made : made, false, stamp);
+    }
+}
+
+struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
 {
     const struct pt_unfolding *u = un->u;
     struct extended cut = {.cut = un->cuts.count};
-    uint32_t newest = 0, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
-    for (uint32_t i = 1; i < count; i++) {
-        if (u->condition_event[pre[i]] > u->condition_event[pre[newest]])
-            newest = i;
-    }
-    pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
-    stamp_all(un, pre, pt_net_consumed(un->net, transition), own);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+    uint32_t newest, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
+    const struct list beyond = list_beyond(un, c, pre, &newest);
+    const struct extended *base = &un->extended[u->condition_event[newest]];
+    stamp_all(un, pre, pt_net_consumed(un->net, c->transition), own);
+    for (uint32_t i = 0; i < beyond.count; i++) {
+        const struct pt_unfold_event *e = &u->events[beyond.items[i]];
         stamp_all(un, u->pre + e->pre_start, pt_net_consumed(un->net, e->transition), stamp);
         stamp_all(un, u->over + e->over_start, e->over_count, stamp);
     }
-    const struct extended *base = &un->extended[u->condition_event[pre[newest]]];
-    add_left(un, base->cut, base->token_count, true, stamp);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
-        add_left(un, e->post_start, pt_net_made(un->net, e->transition), false, stamp);
-    }
+    if (un->walk.on)
+        pt_unfold_vector_begin(un, base, &cut);
+    else
+        add_all_left(un, base, &beyond, false, stamp);
+    for (uint32_t i = 0; un->walk.on && i < beyond.count; i++)
+        pt_unfold_vector_add(un, cut.root, beyond.items[i]);
     cut.token_count = un->cuts.count - cut.cut;
-    add_left(un, base->cut + base->token_count, base->mark_count, true, stamp);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
-        uint32_t made = pt_net_made(un->net, e->transition);
-        add_left(un, e->post_start + made, e->post_count - made, false, stamp);
-    }
+    if (un->reads)
+        add_all_left(un, base, &beyond, true, stamp);
     cut.mark_count = un->cuts.count - cut.cut - cut.token_count;
+    if (un->walk.on)
+        pt_unfold_walk_for(un, c, pre, &cut);
     return cut;
 }
 
@@ -122,15 +148,16 @@ static uint32_t add_read_labels(const struct unfolder *un, const struct extended
 
 /* The labels of a cut and, unless `fresh` is NULL, of what the candidate makes and reads; in an order that is theirs
  * alone. */
-static uint64_t *make_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
+static uint64_t *make_labels(struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
                              uint32_t *ret_count)
 {
     const struct pt_unfolding *u = un->u;
     uint32_t made = fresh ? pt_net_made(un->net, fresh->c->transition) : 0, count = 0;
     uint32_t reads = fresh ? un->net->transitions[fresh->c->transition].read_count : 0;
-    uint64_t *labels = pt_xmalloc(((size_t)cut->token_count + made + cut->mark_count + reads + 1) * sizeof *labels);
-    for (uint32_t i = 0; i < cut->token_count; i++) {
-        uint32_t token = un->cuts.items[cut->cut + i];
+    const struct list tokens = pt_unfold_tokens(un, cut, fresh != NULL);
+    uint64_t *labels = pt_xmalloc(((size_t)tokens.count + made + cut->mark_count + reads + 1) * sizeof *labels);
+    for (uint32_t i = 0; i < tokens.count; i++) {
+        uint32_t token = tokens.items[i];
         const struct pt_unfold_event *e = &u->events[u->condition_event[token]];
         labels[count++] = label(un, u->condition_place[token], e->colour, e->tag);
     }
@@ -162,35 +189,36 @@ static bool is_coloured_cutoff(struct unfolder *un, const struct candidate *c, c
     return same;
 }
 
-/* Stamps the places that a candidate marks; returns their number. */
-static uint32_t stamp_places(struct unfolder *un, const struct candidate *c, const struct extended *cut, uint32_t stamp)
+/* Stamps the places that a candidate marks: those of its cut, and what it makes; returns their number. */
+static uint32_t stamp_places(struct unfolder *un, const struct candidate *c, const struct list *tokens, uint32_t stamp)
 {
     uint32_t made = pt_net_made(un->net, c->transition);
-    for (uint32_t i = 0; i < cut->token_count; i++)
-        un->label_stamp[un->u->condition_place[un->cuts.items[cut->cut + i]]] = stamp;
+    for (uint32_t i = 0; i < tokens->count; i++)
+        un->label_stamp[un->u->condition_place[tokens->items[i]]] = stamp;
     for (uint32_t i = 0; i < made; i++)
         un->label_stamp[pt_net_post(un->net, c->transition)[i]] = stamp;
-    return cut->token_count + made;
+    return tokens->count + made;
 }
 
 /* Whether an event marks exactly the stamped places. */
-static bool marks_stamped(const struct unfolder *un, uint32_t event, uint32_t stamp, uint32_t count)
+static bool marks_stamped(struct unfolder *un, uint32_t event, uint32_t stamp, uint32_t count)
 {
-    const struct extended *x = &un->extended[event];
-    for (uint32_t i = 0; i < x->token_count; i++) {
-        if (un->label_stamp[un->u->condition_place[un->cuts.items[x->cut + i]]] != stamp)
+    const struct list tokens = pt_unfold_tokens(un, &un->extended[event], false);
+    for (uint32_t i = 0; i < tokens.count; i++) {
+        if (un->label_stamp[un->u->condition_place[tokens.items[i]]] != stamp)
             return false;
     }
-    return x->token_count == count;
+    return tokens.count == count;
 }
 
 /* Whether the marking is reached by an event with a smaller history, but for one token that could do more there. */
 static bool is_covered(struct unfolder *un, const struct candidate *c, const struct extended *cut)
 {
     uint32_t made = pt_net_made(un->net, c->transition);
-    for (uint32_t i = 0; i < cut->token_count + made; i++) {
-        uint32_t place = i < cut->token_count ? un->u->condition_place[un->cuts.items[cut->cut + i]]
-                                              : pt_net_post(un->net, c->transition)[i - cut->token_count];
+    struct list tokens = pt_unfold_tokens(un, cut, true);
+    for (uint32_t i = 0; i < tokens.count + made; i++) {
+        uint32_t place = i < tokens.count ? un->u->condition_place[tokens.items[i]]
+                                          : pt_net_post(un->net, c->transition)[i - tokens.count];
         uint32_t restart = un->options->restart[place];
         if (restart == PT_NONE)
             continue;
@@ -199,11 +227,12 @@ static bool is_covered(struct unfolder *un, const struct candidate *c, const str
         uint32_t known = pt_map64_get(&un->markings, hash);
         if (known == PT_NONE || un->u->events[known].size >= c->size)
             continue;
-        uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
+        uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, &tokens, stamp);
         un->label_stamp[place] = 0;
         un->label_stamp[restart] = stamp;
         if (marks_stamped(un, known, stamp, count))
             return true;
+        tokens = pt_unfold_tokens(un, cut, true);
     }
     return false;
 }
@@ -220,6 +249,9 @@ bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const u
         *pt_map64_at(&un->markings, c->marking) = event;
         return false;
     }
-    uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, cut, stamp);
+    if (un->walk.on)
+        return pt_unfold_vector_same(un, c, &un->extended[known]);
+    const struct list tokens = pt_unfold_tokens(un, cut, true);
+    uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, &tokens, stamp);
     return marks_stamped(un, known, stamp, count);
 }

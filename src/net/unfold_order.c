@@ -32,6 +32,7 @@ static void reach(struct unfolder *un, uint32_t event, uint8_t who, uint32_t *lo
     }
     lone[who]++;
     un->pending[event / 64] |= (uint64_t)1 << (event % 64);
+    un->pending_words[event / 4096] |= (uint64_t)1 << (event / 64 % 64);
     pt_list_add(&un->touched, event);
 }
 
@@ -47,6 +48,11 @@ static uint32_t reach_makers(struct unfolder *un, const uint32_t *conditions, ui
     return newest;
 }
 
+static uint32_t highest(uint64_t bits)
+{
+    return 63 - (uint32_t)__builtin_clzll(bits);
+}
+
 void pt_unfold_sweep(struct unfolder *un, const uint32_t *first, uint32_t first_count, const uint32_t *second,
                      uint32_t second_count, bool only_second)
 {
@@ -54,13 +60,15 @@ void pt_unfold_sweep(struct unfolder *un, const uint32_t *first, uint32_t first_
     uint32_t lone[BOTH + 1] = {0};
     un->touched.count = un->only_first.count = un->only_second.count = 0;
     uint32_t a = reach_makers(un, first, first_count, FIRST, lone);
-    uint32_t b = reach_makers(un, second, second_count, SECOND, lone), word = (a > b ? a : b) / 64;
+    uint32_t b = reach_makers(un, second, second_count, SECOND, lone), top = (a > b ? a : b) / 4096;
     while (lone[SECOND] > 0 || (!only_second && lone[FIRST] > 0)) {
-        while (un->pending[word] == 0)
-            word--;
-        uint32_t bit = 63 - (uint32_t)__builtin_clzll(un->pending[word]), event = word * 64 + bit;
+        while (un->pending_words[top] == 0)
+            top--;
+        uint32_t word = top * 64 + highest(un->pending_words[top]), event = word * 64 + highest(un->pending[word]);
         uint8_t who = un->whose[event];
-        un->pending[word] &= ~((uint64_t)1 << bit);
+        un->pending[word] &= ~((uint64_t)1 << (event % 64));
+        if (un->pending[word] == 0)
+            un->pending_words[top] &= ~((uint64_t)1 << (word % 64));
         if (who != BOTH) {
             lone[who]--;
             pt_list_add(who == FIRST ? &un->only_first : &un->only_second, event);
@@ -71,7 +79,8 @@ void pt_unfold_sweep(struct unfolder *un, const uint32_t *first, uint32_t first_
     for (uint32_t i = 0; i < un->touched.count; i++) {
         uint32_t event = un->touched.items[i];
         un->whose[event] = 0;
-        un->pending[event / 64] &= ~((uint64_t)1 << (event % 64));
+        un->pending[event / 64] = 0;
+        un->pending_words[event / 4096] = 0;
     }
 }
 
@@ -136,7 +145,8 @@ static int compare_words(const struct sorting *s, const struct candidate *x, con
     struct unfolder *un = s->un;
     uint32_t count_x, count_y, least = PT_NONE;
     const uint32_t *pre_x = conditions_of(s, x, &count_x), *pre_y = conditions_of(s, y, &count_y);
-    pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
+    if (!pt_unfold_walk_apart(un, x, pre_x, y, pre_y))
+        pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
     un->balance[x->transition]++;
     un->balance[y->transition]--;
     for (uint32_t i = 0; i < un->only_first.count; i++)

@@ -61,13 +61,14 @@ uint32_t pt_unfold_know_reads(struct unfolder *un, uint32_t consumed, const uint
 struct search {
     uint32_t transition, consumed, count;
     const uint32_t *conditions;
-    uint32_t stamp; /* of the reads that are known, and of those chosen */
+    uint32_t newest; /* of the conditions: asked about first, since there are no walks for the others */
+    uint32_t stamp;  /* of the reads that are known, and of those chosen */
 };
 
 /* Whether a mark, of a read that is not known, can be in the history as far as the conditions go. */
-static bool is_option(const struct unfolder *un, const struct search *s, uint32_t mark, uint32_t must)
+static bool is_option(struct unfolder *un, const struct search *s, uint32_t mark, uint32_t must)
 {
-    if (un->condition_stamp[mark] == s->stamp || (must != PT_NONE && !pt_unfold_is_co(un, must, mark)))
+    if (un->condition_stamp[mark] == s->stamp || !pt_unfold_is_co(un, must != PT_NONE ? must : s->newest, mark))
         return false;
     for (uint32_t i = 0; i < s->count; i++) {
         if (!pt_unfold_is_co(un, s->conditions[i], mark))
@@ -106,7 +107,7 @@ static uint32_t options_of_event(const struct unfolder *un, uint32_t first)
     return end;
 }
 
-static bool can_choose(const struct unfolder *un, const struct search *s, uint32_t option)
+static bool can_choose(struct unfolder *un, const struct search *s, uint32_t option)
 {
     uint32_t mark = un->options_list.items[option];
     for (uint32_t i = 0; i < un->chosen.count; i++) {
@@ -173,6 +174,8 @@ void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_
         return;
     }
     /* The mark that has to be in stands behind the conditions: its history counts as theirs do. */
+    for (uint32_t i = 0; i < s.count; i++)
+        s.newest = conditions[i] > s.newest ? conditions[i] : s.newest;
     un->slots[s.count] = mark;
     s.stamp = pt_unfold_know_reads(un, s.consumed, conditions, s.count + (mark != PT_NONE));
     un->options_list.count = 0;

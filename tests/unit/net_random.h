@@ -136,7 +136,7 @@ static void explore(const struct pt_net *net, struct states *s)
     }
 }
 
-static bool is_dead(const struct pt_net *net, uint64_t marking)
+__attribute__((unused)) static bool is_dead(const struct pt_net *net, uint64_t marking)
 {
     for (uint32_t t = 0; t < net->transition_count; t++) {
         if (is_enabled_in(net, t, marking))
