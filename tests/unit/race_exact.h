@@ -9,9 +9,9 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/runtime.h"
 
-enum { PLACES = 12, OBJECTS = 3, FOUND = 4096, OPENED = 48 };
+enum { PLACES = 12, SITES = 40, OBJECTS = 3, FOUND = 4096, OPENED = 48 };
 
-static struct pt_site sites[PLACES];
+static struct pt_site sites[SITES];
 static struct pt_race_self *t[THREADS];
 static struct pt_hb_thread ref[THREADS];
 static struct pt_cell cells[GRANULES];
@@ -236,7 +236,7 @@ static void clear(void)
 static int start(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < PLACES; i++)
+    for (unsigned i = 0; i < SITES; i++)
         sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);

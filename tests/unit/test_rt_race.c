@@ -257,6 +257,27 @@ static void test_read_before_rewrite(void **state)
     }
 }
 
+/* A byte at so many places that not all are kept, then another one at any place: that one is told, and of that place
+ * only, whether it was among those before it or not. */
+static void test_many_places(void **state)
+{
+    enum { FEWEST = 11, MOST = 18 };
+    (void)state;
+    pt_race_looks.threads = true;
+    for (unsigned run = 0; run < 2 * (MOST - FEWEST) * SITES; run++) {
+        unsigned kind = run % 2 ? PT_CELL_READS : PT_CELL_WRITES, place = run / 2 % SITES;
+        begin_threads();
+        for (unsigned i = 0; i < FEWEST + run / 2 / SITES; i++)
+            access_both(1, (uintptr_t)memory, 1, kind, i);
+        access_both(1, (uintptr_t)memory + 1, 1, kind, place);
+        access_both(0, (uintptr_t)memory + 1, 1, PT_CELL_WRITES, 0);
+        assert_int_equal(exact.count, 1);
+        assert_int_equal(engine.count, 1);
+        compare();
+        clear();
+    }
+}
+
 /* Bytes of memory that the process has. */
 static size_t resident(void)
 {
@@ -294,8 +315,8 @@ static void test_own_cells_are_small(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs), cmocka_unit_test(test_long_cells),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs),  cmocka_unit_test(test_long_cells),
                                        cmocka_unit_test(test_many_readers), cmocka_unit_test(test_read_before_rewrite),
-                                       cmocka_unit_test(test_own_cells_are_small)};
+                                       cmocka_unit_test(test_many_places),  cmocka_unit_test(test_own_cells_are_small)};
     return cmocka_run_group_tests(tests, start, NULL);
 }
