@@ -4,6 +4,7 @@
  * with it, and of no read before that; and no row or link of a chain is left in use in the end.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "race_hooks.h"
 #include "race_util.h"
@@ -18,7 +19,7 @@ static uint32_t numbers[PLAYERS]; /* of these threads */
 static uint64_t memory[GRANULES], objects[PLAYERS], written;
 static pthread_barrier_t barrier;
 static _Atomic bool told[READERS];
-static _Atomic unsigned wrong, silent;
+static _Atomic unsigned wrong, silent, ready;
 
 static bool is_at(const struct pt_found_side *side, unsigned site)
 {
@@ -89,13 +90,23 @@ static void replace(unsigned player)
     numbers[player] = number;
 }
 
+/* Who waits at a barrier is woken late; so those that are about to begin wait for each other once more, and do not
+ * sleep. */
+static void start_together(unsigned player, unsigned round)
+{
+    ready++;
+    while (ready < (round + 1) * PLAYERS)
+        sched_yield();
+    for (volatile unsigned wait = (round * 7 + player * 13) % 40; wait > 0; wait--)
+        ;
+}
+
 static void *play(void *argument)
 {
     unsigned player = (unsigned)(uintptr_t)argument;
     for (unsigned round = 0; round < ROUNDS; round++) {
         prepare(player, round);
-        for (volatile unsigned wait = (round * 7 + player * 13) % 40; wait > 0; wait--)
-            ;
+        start_together(player, round);
         if (player != WRITER)
             access_all(player, round, PT_CELL_READS, AGAIN);
         else if (round % 3)
