@@ -10,14 +10,14 @@
  * (HOLD). So a link is free when its count is 0.
  *
  * Where several threads read few granules again and again, rows are better (common.c): a chain is made only when ROWS
- * granules have got rows by the same read, or many are read at once.
+ * granules have got rows by the same read, or FEW of those that have a chain already, or many are read at once.
  *
  * Guarantee: make.c's. A read of a loop has the clock of the first one; the README says what that means. Cost: for a
  * granule as make.c, without a record; a chain of n slots has n - 1 links of 32 bytes, for any number of granules.
  */
 #include "runtime/race/log.h"
 
-enum { ROWS = PT_RACE_LOOP_ROWS, MOST = PT_RACE_CHAIN_MOST };
+enum { ROWS = PT_RACE_LOOP_ROWS, FEW = 2, MOST = PT_RACE_CHAIN_MOST };
 #define HOLD (UINT32_C(1) << 31)
 #define ROW  ((UINT64_C(1) << PT_RACE_ROW_BITS) - 1)
 
@@ -209,7 +209,8 @@ enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pa
 {
     if (loop->to) { /* its record is gone, or is of other calls */
         pt_race_loop_leave(self, loop);
-    } else if (loop->seen < ROWS && self->log.column != PT_RACE_NO_COLUMN && is_of_several(self, r, bytes)) {
+    } else if (loop->seen < (pt_race_is_chain(r) ? FEW : ROWS) && self->log.column != PT_RACE_NO_COLUMN &&
+               is_of_several(self, r, bytes)) {
         loop->seen++;
         return PT_RACE_AGAIN;
     }
