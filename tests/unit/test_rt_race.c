@@ -5,152 +5,12 @@
  */
 #include <stdio.h>
 
-#include "race_util.h"
-#include "runtime/race/race.h"
-#include "runtime/sys/runtime.h"
+enum { THREADS = 72, FEW = 5, GRANULES = 24, RUNS = 1500 };
 
-enum { THREADS = 72, FEW = 5, GRANULES = 24, PLACES = 12, OBJECTS = 3, RUNS = 1500, FOUND = 4096, OPENED = 48 };
+#include "race_exact.h"
 
 /* Of a run in which bytes of a granule were written again, and others were then known by a moment in between. */
 #define FIRST UINT64_C(0x77a6ef97cfecdc09)
-
-static struct pt_site sites[PLACES];
-static struct pt_race_self *t[THREADS];
-static struct pt_hb_thread ref[THREADS];
-static struct pt_cell cells[GRANULES];
-static struct pt_hb_lock ref_locks[OBJECTS];
-static struct pt_hb_sync ref_syncs[OBJECTS];
-static _Alignas(64) uint64_t memory[GRANULES];
-static _Alignas(64) char objects[2 * OBJECTS][8];
-static bool raced[THREADS][THREADS], held[OBJECTS];
-static unsigned threads = FEW, now_thread, told, missing;
-
-/* What was reported of one access: thread, place of the earlier one. */
-struct pairs {
-    unsigned count;
-    struct {
-        uint64_t thread;
-        const struct pt_site *site;
-    } at[FOUND];
-};
-static struct pairs exact, engine;
-
-static void add(struct pairs *pairs, uint64_t thread, const struct pt_site *site)
-{
-    for (unsigned i = 0; i < pairs->count; i++)
-        if (pairs->at[i].thread == thread && pairs->at[i].site == site)
-            return;
-    assert_true(pairs->count < FOUND);
-    pairs->at[pairs->count].thread = thread;
-    pairs->at[pairs->count++].site = site;
-}
-
-static bool has(const struct pairs *pairs, uint64_t thread, const struct pt_site *site)
-{
-    for (unsigned i = 0; i < pairs->count; i++)
-        if (pairs->at[i].thread == thread && pairs->at[i].site == site)
-            return true;
-    return false;
-}
-
-/* Where it does not matter which thread it was, another one that was at the same place stands for it. */
-static bool has_place(const struct pairs *pairs, const struct pt_site *site)
-{
-    for (unsigned i = 0; i < pairs->count && !pt_race_looks.threads; i++)
-        if (pairs->at[i].site == site)
-            return true;
-    return false;
-}
-
-static bool has_raced(unsigned thread, uint64_t other)
-{
-    bool any = raced[thread][other];
-    for (unsigned i = 0; i < threads && !pt_race_looks.threads; i++)
-        any |= raced[thread][i];
-    return any;
-}
-
-static bool is_new(uint64_t key)
-{
-    assert_true(key != 0);
-    return true;
-}
-
-static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
-{
-    assert_true(granule && bytes && bytes < 256 && one != other);
-    return PT_RACE_CHECK;
-}
-
-static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
-{
-    assert_true(address && !element && one != other);
-    return 0;
-}
-
-static void on_found(const struct pt_found *found, uint64_t asked_for)
-{
-    assert_true(asked_for == PT_RACE_CHECK);
-    assert_int_equal(found->side_count, 2);
-    assert_int_equal(found->sides[1].thread, now_thread + 1);
-    add(&engine, found->sides[0].thread - 1, found->sides[0].stack.sites[0]);
-}
-
-static void on_race(void *context, const struct pt_cell_seen *earlier)
-{
-    (void)context;
-    add(&exact, pt_epoch_thread(earlier->at), &sites[earlier->access.place]);
-}
-static const struct pt_cell_env env = {.memory = &test_memory, .race = on_race};
-
-static void compare(void)
-{
-    for (unsigned i = 0; i < engine.count; i++)
-        assert_true(has(&exact, engine.at[i].thread, engine.at[i].site));
-    for (unsigned i = 0; i < exact.count; i++) {
-        bool there = has(&engine, exact.at[i].thread, exact.at[i].site) || has_place(&engine, exact.at[i].site);
-        told += there;
-        missing += !there;
-        if (!there) /* what there is room for when a granule is opened: runtime/race/README.md */
-            assert_true(has_raced(now_thread, exact.at[i].thread) || (exact.count > OPENED && engine.count >= OPENED));
-    }
-    for (unsigned i = 0; i < exact.count; i++)
-        raced[now_thread][exact.at[i].thread] = raced[exact.at[i].thread][now_thread] = true;
-    exact.count = engine.count = 0;
-}
-
-static unsigned bytes_in(uintptr_t granule, uintptr_t from, uintptr_t to)
-{
-    unsigned bytes = 0xff;
-    if (from > granule)
-        bytes &= 0xffu << (from - granule);
-    if (to < granule + 8)
-        bytes &= 0xffu >> (granule + 8 - to);
-    return bytes;
-}
-
-static void exactly(unsigned thread, uintptr_t from, size_t size, unsigned kind, unsigned order, unsigned place,
-                    bool ends)
-{
-    uintptr_t base = (uintptr_t)memory;
-    unsigned first = (unsigned)((from - base) / 8), end = (unsigned)((from + size - 1 - base) / 8) + 1;
-    bool covers[GRANULES];
-    struct pt_cell_access access = {.place = place, .kind = (uint8_t)kind, .order = (uint8_t)order, .op = ends};
-    for (int step = 0; step < 3; step++)
-        for (unsigned i = first; i < end; i++) {
-            access.bytes = (uint8_t)bytes_in(base + 8 * i, from, from + size);
-            if (step == 0)
-                pt_cell_acquire(&env, &cells[i], &ref[thread], &access);
-            else if (step == 1)
-                covers[i] = pt_cell_check(&env, &cells[i], &ref[thread], &access);
-            else if (!ends)
-                pt_cell_record(&env, &cells[i], &ref[thread], &access, covers[i]);
-            else
-                pt_cell_end(&test_memory, &cells[i]);
-        }
-    if (kind & PT_CELL_WRITES)
-        pt_hb_tick(&ref[thread]);
-}
 
 static void plain(unsigned thread)
 {
@@ -159,8 +19,7 @@ static void plain(unsigned thread)
     unsigned kind = below(5) < 2 ? PT_CELL_WRITES : PT_CELL_READS, place = below(PLACES);
     uintptr_t from = (uintptr_t)memory + (size < 8 ? below(8 * (GRANULES - 1)) & ~(unsigned)(size - 1)
                                                    : 8 * below((unsigned)(GRANULES - size / 8)));
-    pt_race_plain(t[thread], from, (unsigned)size, kind, &sites[place]);
-    exactly(thread, from, size, kind, 0, place, false);
+    access_both(thread, from, size, kind, place);
 }
 
 /* As a loop does it: one place, many granules, one after the other. */
@@ -169,8 +28,7 @@ static void loop(unsigned thread)
     unsigned place = below(PLACES), first = below(GRANULES / 2), count = 3 + below(GRANULES / 2 - 2);
     unsigned kind = below(2) ? PT_CELL_WRITES : PT_CELL_READS;
     for (unsigned i = first; i < first + count; i++) {
-        pt_race_plain(t[thread], (uintptr_t)&memory[i], 8, kind, &sites[place]);
-        exactly(thread, (uintptr_t)&memory[i], 8, kind, 0, place, false);
+        access_both(thread, (uintptr_t)&memory[i], 8, kind, place);
         compare();
     }
 }
@@ -239,8 +97,7 @@ static void step(unsigned syncs)
         }
     } else if (what > 97) {
         unsigned first = below(GRANULES - 4), count = 1 + below(4), place = below(PLACES);
-        pt_race_forget(t[thread], (uintptr_t)&memory[first], (uintptr_t)&memory[first + count], &sites[place]);
-        exactly(thread, (uintptr_t)&memory[first], 8 * count, PT_CELL_WRITES, 0, place, true);
+        forget_both(thread, first, count, place);
     } else if (what > 85) {
         loop(thread);
     } else if (what > 75) {
@@ -251,40 +108,10 @@ static void step(unsigned syncs)
     compare();
 }
 
-static void clear(void)
-{
-    memset(raced, 0, sizeof raced);
-    memset(held, 0, sizeof held);
-    for (unsigned i = 0; i < threads; i++)
-        pt_hb_end(&test_memory, &ref[i]);
-    for (unsigned i = 0; i < GRANULES; i++)
-        pt_cell_end(&test_memory, &cells[i]);
-    for (unsigned i = 0; i < OBJECTS; i++) {
-        pt_hb_lock_clear(&test_memory, &ref_locks[i]);
-        pt_hb_sync_clear(&test_memory, &ref_syncs[i]);
-    }
-    for (unsigned i = 0; i < threads; i++)
-        pt_race_end(t[i]);
-    for (unsigned i = 0; i < threads; i++)
-        pt_race_release(t[i]);
-    pt_race_restart();
-    assert_int_equal(taken, 0);
-}
-
-static void begin_threads(void)
-{
-    for (unsigned i = 0; i < threads; i++) {
-        t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
-        assert_non_null(t[i]);
-        pt_hb_begin(&ref[i], i);
-        if (i)
-            pt_hb_fork(&test_memory, &ref[0], &ref[i]);
-    }
-}
-
 static void test_random_runs(void **state)
 {
     (void)state;
+    threads = FEW;
     for (unsigned run = 0; run < RUNS; run++) {
         test_seed = run < 2 ? FIRST : run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
         pt_race_looks.threads = run % 2;
@@ -305,8 +132,7 @@ static void touch_few(unsigned thread)
     size_t size = (size_t)1 << below(4);
     unsigned kind = below(3) ? PT_CELL_READS : PT_CELL_WRITES, place = below(PLACES);
     uintptr_t from = (uintptr_t)memory + (below(16) & ~(unsigned)(size - 1));
-    pt_race_plain(t[thread], from, (unsigned)size, kind, &sites[place]);
-    exactly(thread, from, size, kind, 0, place, false);
+    access_both(thread, from, size, kind, place);
 }
 
 static void guarded(unsigned thread)
@@ -349,18 +175,6 @@ static void test_long_cells(void **state)
     assert_true(accesses > RUNS / 2);
 }
 
-static void acquire(unsigned thread, unsigned object)
-{
-    pt_race_sync(t[thread], (uintptr_t)objects[OBJECTS + object], PT_KIND_WAIT, NULL);
-    pt_hb_acquire(&test_memory, &ref[thread], &ref_syncs[object]);
-}
-
-static void release(unsigned thread, unsigned object)
-{
-    pt_race_sync(t[thread], (uintptr_t)objects[OBJECTS + object], PT_KIND_NOTIFY, NULL);
-    pt_hb_release(&test_memory, &ref[thread], &ref_syncs[object]);
-}
-
 /* Reads of bytes of one of two granules, or of both, in several regions. */
 static void read_some(unsigned thread)
 {
@@ -370,8 +184,7 @@ static void read_some(unsigned thread)
         size_t size = sizes[below(6)];
         unsigned place = below(PLACES);
         uintptr_t from = (uintptr_t)memory + (size < 16 ? below(16) & ~(unsigned)(size - 1) : 0);
-        pt_race_plain(t[thread], from, (unsigned)size, PT_CELL_READS, &sites[place]);
-        exactly(thread, from, size, PT_CELL_READS, 0, place, false);
+        access_both(thread, from, size, PT_CELL_READS, place);
         compare();
         if (below(2))
             release(thread, 2); /* nobody takes it; the region ends */
@@ -415,9 +228,7 @@ static void test_many_readers(void **state)
 
 static void touch(unsigned thread, unsigned at, unsigned kind, unsigned place)
 {
-    now_thread = thread;
-    pt_race_plain(t[thread], (uintptr_t)&memory[at], 8, kind, &sites[place]);
-    exactly(thread, (uintptr_t)&memory[at], 8, kind, 0, place, false);
+    access_both(thread, (uintptr_t)&memory[at], 8, kind, place);
     compare();
 }
 
@@ -442,6 +253,27 @@ static void test_read_before_rewrite(void **state)
         touch(2, 0, PT_CELL_READS, 3);
         assert_true(raced[2][1]);
         touch(2, 1, PT_CELL_WRITES, 4);
+        clear();
+    }
+}
+
+/* A byte at so many places that not all are kept, then another one at any place: that one is told, and of that place
+ * only, whether it was among those before it or not. */
+static void test_many_places(void **state)
+{
+    enum { FEWEST = 11, MOST = 18 };
+    (void)state;
+    pt_race_looks.threads = true;
+    for (unsigned run = 0; run < 2 * (MOST - FEWEST) * SITES; run++) {
+        unsigned kind = run % 2 ? PT_CELL_READS : PT_CELL_WRITES, place = run / 2 % SITES;
+        begin_threads();
+        for (unsigned i = 0; i < FEWEST + run / 2 / SITES; i++)
+            access_both(1, (uintptr_t)memory, 1, kind, i);
+        access_both(1, (uintptr_t)memory + 1, 1, kind, place);
+        access_both(0, (uintptr_t)memory + 1, 1, PT_CELL_WRITES, 0);
+        assert_int_equal(exact.count, 1);
+        assert_int_equal(engine.count, 1);
+        compare();
         clear();
     }
 }
@@ -477,29 +309,14 @@ static void test_own_cells_are_small(void **state)
     size_t each = (resident() - before) / MANY;
     print_message("%zu bytes for a granule\n", each);
     assert_true(each < BYTES);
-    for (unsigned i = 0; i < 2; i++)
-        pt_race_end(t[i]);
-    for (unsigned i = 0; i < 2; i++)
-        pt_race_release(t[i]);
+    end_threads();
     pt_race_restart();
-}
-
-static int start(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < PLACES; i++)
-        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
-    for (unsigned i = 0; i < GRANULES; i++)
-        pt_cell_begin(&cells[i]);
-    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
-    pt_race_looks.races = true;
-    return pt_race_start() ? 0 : -1;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs), cmocka_unit_test(test_long_cells),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs),  cmocka_unit_test(test_long_cells),
                                        cmocka_unit_test(test_many_readers), cmocka_unit_test(test_read_before_rewrite),
-                                       cmocka_unit_test(test_own_cells_are_small)};
+                                       cmocka_unit_test(test_many_places),  cmocka_unit_test(test_own_cells_are_small)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

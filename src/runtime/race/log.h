@@ -275,9 +275,16 @@ static inline uint64_t pt_race_loop_site(const struct pt_race_self *self, unsign
     unsigned which = bytes == PT_CELL_WHOLE ? 3 : bytes == 0x0f ? 1 : bytes == 0xf0 ? 2 : 0;
     return which ? (uintptr_t)site | self->log.epoch | which : 0;
 }
+/* The loop of such reads, or what may become it. There are two that it may be, as a thread mostly has several at a
+ * time, of which none is to take the other's place again and again. */
 static inline struct pt_race_loop *pt_race_loop_of(struct pt_race_self *self, uint64_t r, uint64_t site)
 {
-    return &self->log.loops[(site + r) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PT_RACE_LOOP_BITS)];
+    uint64_t at = (site + r) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PT_RACE_LOOP_BITS);
+    struct pt_race_loop *one = &self->log.loops[at], *other = &self->log.loops[at ^ 1];
+    if (__builtin_expect(one->from == r && one->site == site, 1))
+        return one;
+    bool is_present = !((one->site ^ site) >> 48); /* of the thread's region */
+    return is_present || (other->from == r && other->site == site) ? other : one;
 }
 /* From here on it is of such reads. */
 static inline void pt_race_loop_begin(struct pt_race_self *self, struct pt_race_loop *loop, uint64_t r, uint64_t site)

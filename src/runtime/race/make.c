@@ -54,8 +54,8 @@ bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct 
         return false;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, filter->number);
     uint64_t about = pt_race_get(&record->about);
-    if (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP)
-        return false;
+    if (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP || pt_race_place_in(about) != pt_race_place_of(site))
+        return false; /* others share it, or it stands for an access that was not logged */
     widen(record, about, bytes);
     if (bytes & ~(unsigned)slot &&
         !pt_race_swap(pair, w, r, kind & PT_CELL_WRITES ? w | bytes : w, kind & PT_CELL_WRITES ? r : r | bytes))
@@ -68,13 +68,14 @@ uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned by
 {
     unsigned steps = 0;
     uint64_t number = 0;
+    bool is_new = bytes & ~(unsigned)slot; /* however many there are, its bytes are logged */
     for (; pt_race_is_mine(self, slot) && steps < PT_RACE_STEPS; steps++) {
         number = pt_race_number_of(slot);
         if (!pt_race_is_there(self, number))
             return 0;
         struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
         uint64_t about = pt_race_get(&record->about);
-        if (!steps && !(bytes & ~(unsigned)slot) && (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= PT_RACE_STEPS)
+        if (!steps && !is_new && (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= PT_RACE_STEPS)
             return number;
         if (!steps && !(about & pt_race_hash_of(place)))
             return 0;
@@ -85,7 +86,7 @@ uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned by
         }
         slot = pt_race_get(&record->same);
     }
-    return steps == PT_RACE_STEPS ? number : 0;
+    return steps == PT_RACE_STEPS && !is_new ? number : 0;
 }
 
 /* What a record takes over from the one before it, of the same kind and region: the hashes of places, and how many

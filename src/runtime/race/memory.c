@@ -11,7 +11,16 @@
 #include "runtime/race/log.h"
 #include "runtime/sys/sys.h"
 
-enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LIST = 32 };
+enum {
+    UNIT = 16,
+    MOVED = PT_RACE_MOVED,
+    KEPT = PT_RACE_KEPT,
+    CHUNK = 1 << 20,
+    RESERVE = 4 << 20,
+    PAGE = 4096,
+    LARGE = 32,
+    LIST = 32
+};
 
 struct pt_race_cell *pt_race_cells;
 struct pt_race_row *pt_race_rows;

@@ -1,0 +1,58 @@
+/*
+ * Loops over what several threads read (runtime/race/loop.c) beside exact cells, with logs that have room for all: what
+ * is told is exact, and all pairs are told.
+ */
+enum { THREADS = 200, GRANULES = 160, RUNS = 300, ROUNDS = 6 };
+
+#include "race_rounds.h"
+#include "runtime/race/log.h"
+
+static bool goes_on(void)
+{
+    compare();
+    return false;
+}
+
+static void test_rounds(void **state)
+{
+    (void)state;
+    judge = goes_on;
+    for (unsigned run = 0; run < RUNS; run++) {
+        pt_race_looks.threads = run % 2;
+        play_run(run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 9, ROUNDS);
+        clear();
+    }
+    print_message("%u races, %u of them missed after others of the same threads\n", told + missing, missing);
+    assert_true(told > RUNS && missing < told / 2);
+}
+
+/* Many threads read an array from both ends: nearly all of it has chains, whoever came first, and few have rows. */
+static void test_from_both_ends(void **state)
+{
+    enum { MANY = 4096, READERS = 16 };
+    static uint64_t array[MANY];
+    unsigned rows = 0, chains = 0;
+    (void)state;
+    threads = READERS;
+    begin_threads();
+    for (unsigned reader = 1; reader < READERS; reader++)
+        for (unsigned i = 0; i < MANY; i++) {
+            pt_race_plain(t[reader], (uintptr_t)&array[i], 8, PT_CELL_READS, &sites[1]);
+            pt_race_plain(t[reader], (uintptr_t)&array[MANY - 1 - i], 8, PT_CELL_READS, &sites[2]);
+        }
+    for (unsigned i = 0; i < MANY; i++) {
+        uint64_t r = atomic_load(&pt_race_pair_of((uintptr_t)&array[i])->r);
+        rows += pt_race_is_row(r);
+        chains += pt_race_is_chain(r);
+    }
+    print_message("%u rows, %u chains\n", rows, chains);
+    assert_int_equal(rows + chains, MANY);
+    assert_true(rows < MANY / 8);
+    clear();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_from_both_ends)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
