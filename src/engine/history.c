@@ -84,7 +84,7 @@ static size_t pinned_bytes(const struct pt_lattice *l)
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_column *column = &l->columns[layout->fields[f].column];
         for (uint64_t k = column->low + 1; k <= column->common; k++)
-            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock->len * sizeof(uint64_t);
+            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock_len * sizeof(uint64_t);
         cap += layout->fields[f].filled;
     }
     if (layout->refs == 1)
@@ -124,40 +124,39 @@ static bool has_one_letter(const struct lat_part *part)
 }
 
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
-                         struct lat_past_level *ret)
+                         struct lat_past_level *past)
 {
-    struct lat_past_level past = {.level = number, .layout = l->layout};
+    *past = (struct lat_past_level){.level = number, .layout = l->layout};
     size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1;
-    past.words = (uint32_t)words;
+    past->words = (uint32_t)words;
     for (uint32_t p = 0; p < level->part_count; p++)
-        past.count += level->parts[p].count;
+        past->count += level->parts[p].count;
     uint32_t fields = l->layout ? l->layout->field_count : 0;
-    past.row = l->paired && !l->ranked;
-    past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
-    past.one_letter = !l->full && has_one_letter(&level->parts[0]);
-    past.one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
-    size_t keys = (past.row ? 1 : past.count) * words;
-    size_t letters = past.one_letter ? 1 : past.count, sets = past.one_set ? 1 : past.count;
-    size_t bytes = keys * sizeof *past.keys + letters * sizeof *past.letters + sets * sizeof *past.sets;
-    past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
-    past.keys = (uint64_t *)(void *)past.block->data;
-    past.letters = (pt_letter *)(past.keys + keys);
-    past.sets = past.letters + letters;
-    past.common = past.sets + sets;
-    lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
+    past->row = l->paired && !l->ranked;
+    past->distance = past->row && past->count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    past->one_letter = !l->full && has_one_letter(&level->parts[0]);
+    past->one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
+    size_t keys = (past->row ? 1 : past->count) * words;
+    size_t letters = past->one_letter ? 1 : past->count, sets = past->one_set ? 1 : past->count;
+    size_t bytes = keys * sizeof *past->keys + letters * sizeof *past->letters + sets * sizeof *past->sets;
+    past->block = block_take(&l->history, bytes + fields * sizeof *past->common);
+    past->keys = (uint64_t *)(void *)past->block->data;
+    past->letters = (pt_letter *)(past->keys + keys);
+    past->sets = past->letters + letters;
+    past->common = past->sets + sets;
+    lat_pool_run(l, past->count, copy_part, &(struct copying){level, past}, level->part_count);
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
-            past.common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
-        past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
-        past.fields = fields;
+            past->common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
+        past->bytes = l->layout->field_count * sizeof *past->common + pinned_bytes(l);
+        past->fields = fields;
         l->layout->refs++;
     }
     if (l->ranked)
-        lat_ranks_remember(l, &past);
+        lat_ranks_remember(l, past);
     else
-        past.observed = lat_trail(l, number);
-    past.bytes += sizeof past + bytes;
-    *ret = past;
+        past->observed = lat_trail(l, number);
+    past->bytes += sizeof *past + bytes;
 }
 
 /* Forgets the oldest level, and the events that only it needed. */
@@ -232,10 +231,11 @@ void lat_history_push(struct pt_lattice *l)
     struct lat_history *h = &l->history;
     if (l->full && l->level % h->stride != 0)
         return;
-    struct lat_past_level past;
-    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, &past);
-    h->bytes += past.bytes;
-    PT_PUSH(h->levels, h->count, h->cap, past);
+    PT_GROW(h->levels, h->cap, (size_t)h->count + 1);
+    struct lat_past_level *past = &h->levels[h->count];
+    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, past);
+    h->bytes += past->bytes;
+    h->count++;
     lat_history_shrink(l, h->budget);
 }
 

@@ -237,6 +237,8 @@ static pt_set flags_of_level(const struct pt_lattice *l)
     pt_set flags = 0;
     if (l->share)
         return l->share->flags;
+    if ((l->paired || l->ranked) && l->current->parts[0].calm != PT_NONE) /* which is the set of all */
+        return l->current->parts[0].calm & PT_SET_FLAGS;
     for (uint32_t p = 0; p < l->current->part_count; p++) {
         if (l->current->sorted)
             flags |= l->current->parts[p].flags;

@@ -12,11 +12,13 @@
 struct lat_event {
     uint64_t number; /* among the property's relevant events, from 1 */
     uint64_t line;
-    uint32_t op, object, loc;
+    uint32_t object, loc;
     uint32_t var, user_event; /* of the monitor, or PT_NONE */
     uint32_t effect;          /* pt_monitor_effect, or PT_NONE where there is none (user events, modules) */
-    bool joint;               /* it writes a variable that some atom reads together with others */
     uint32_t tenant;          /* whose it is */
+    uint32_t clock_len;       /* of its clock, which is not in the cache any more when it is asked for */
+    uint8_t op;
+    bool joint; /* it writes a variable that some atom reads together with others */
     struct pt_value value;
     struct pt_clock *clock;
     uint64_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
@@ -118,19 +120,19 @@ struct lat_past_level {
     uint64_t level;
     struct lat_layout *layout; /* none: level 0 without an event, or a level of words (ranks.h) */
     struct lat_window *window; /* of a level of words: its keys are these */
-    uint32_t words;            /* per key */
     struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
-    bool row; /* there is one key, the others follow at this distance: pair.c */
-    uint64_t distance;
-    bool one_letter, one_set; /* there is one for all cuts */
     pt_letter *letters;
     pt_set *sets;
-    uint32_t count;
-    uint32_t *common;   /* per field of the layout: how many events above its base are in every cut */
-    uint32_t fields;    /* so many; the layout may have got more since */
-    pt_mstate observed; /* the monitor state of the actual run here */
+    uint32_t *common; /* per field of the layout: how many events above its base are in every cut */
     size_t bytes;
+    uint64_t distance;        /* of a row */
+    uint32_t words;           /* per key */
+    uint32_t count;           /* cuts */
+    uint32_t fields;          /* in `common`; the layout may have got more since */
+    pt_mstate observed;       /* the monitor state of the actual run here */
+    bool row;                 /* there is one key, the others follow at this distance: pair.c */
+    bool one_letter, one_set; /* there is one for all cuts */
 };
 
 static inline pt_letter lat_past_letter(const struct lat_past_level *past, uint32_t cut)
@@ -473,7 +475,7 @@ void lat_history_release(struct pt_lattice *l);
 void lat_free_common(struct pt_lattice *l); /* bounded, without a history: the events that no cut will need again */
 void lat_history_shrink(struct pt_lattice *l, size_t budget);
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
-                         struct lat_past_level *ret);
+                         struct lat_past_level *past);
 void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past);
 
 /* A step of a run: a column's event. */

@@ -117,24 +117,27 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
                   uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
 {
     struct lat_column *column = &l->columns[cut_event->column];
-    struct lat_event e = {.number = l->pushed,
-                          .line = event->line,
-                          .op = event->op,
-                          .object = event->object,
-                          .loc = event->loc,
-                          .var = var,
-                          .user_event = user_event,
-                          .effect = effect,
-                          .tenant = tenant_of(l, column, event->thread),
-                          .value = event->value,
-                          .clock = pt_clock_ref(clock)};
-    e.joint = var != PT_NONE && l->is_joint[var];
-    if (l->joint_count)
-        e.last = last_writes(l, column, var);
+    uint32_t tenant = tenant_of(l, column, event->thread);
+    uint64_t *last = l->joint_count ? last_writes(l, column, var) : NULL;
     size_t len = column->head + (column->arrived - column->freed);
-    PT_PUSH(column->events, len, column->cap, e);
+    PT_GROW(column->events, column->cap, len + 1);
+    struct lat_event *e = &column->events[len]; /* written where it will lie: see check_writes */
+    e->number = l->pushed;
+    e->line = event->line;
+    e->object = event->object;
+    e->loc = event->loc;
+    e->var = var;
+    e->user_event = user_event;
+    e->effect = effect;
+    e->tenant = tenant;
+    e->clock_len = clock->len;
+    e->op = event->op;
+    e->joint = var != PT_NONE && l->is_joint[var];
+    e->value = event->value;
+    e->clock = pt_clock_ref(clock);
+    e->last = last;
     column->arrived++;
-    l->event_bytes += sizeof e;
+    l->event_bytes += sizeof *e;
     pt_relation_add(&l->relation, cut_event);
 }
 
