@@ -97,6 +97,9 @@ static enum pt_status know_event(struct pt_analysis *a, uint32_t id, struct pt_e
     if (!a->has_functions || pt_id_map_get(&a->known_events, id) != PT_NONE)
         return PT_OK;
     map_set(&a->known_events, id, 0);
+    enum pt_status flushed = a->takers ? pt_analysis_flush(a, err) : PT_OK; /* who looks these up must not be at it */
+    if (flushed != PT_OK)
+        return flushed;
     for (uint32_t i = 0; i < a->count && pt_is_function_event(name); i++) {
         struct watched *w = &a->watched[i];
         uint32_t e = PT_NONE;
@@ -284,10 +287,7 @@ void pt_analysis_free(struct pt_analysis *a)
 {
     if (!a)
         return;
-    pt_crew_free(a->crew);
-    for (uint32_t i = 0; i < a->batch_count; i++)
-        pt_clock_unref(a->batch[i].clock);
-    free(a->batch);
+    pt_analysis_unite(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         pt_lattice_free(w->lattice);
@@ -414,7 +414,7 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         return flush_first(a, status, err);
     if (relevant)
         status = pt_analysis_push(a, event, lane, clock, err);
-    if (relevant && a->ordering && !a->batch_count)
+    if (relevant && a->ordering && !a->takers && !a->batch_count)
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
         status = pt_knowledge_event(a->knowledge, event, err);
@@ -494,6 +494,7 @@ static void doubt(const struct pt_analysis *a, const struct watched *w)
 
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
+    pt_analysis_unite(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->lattice)

@@ -5,6 +5,7 @@
 #include "engine/analysis.h"
 #include "engine/foreign.h"
 #include "engine/crew.h"
+#include "engine/feed.h"
 #include "order/clock.h"
 #include "order/rank.h"
 
@@ -29,10 +30,14 @@ struct watched {             /* one property */
     struct pt_clock_pool clocks;
     uint64_t memory_used;  /* ... and counts its memory by itself */
     enum pt_status failed; /* at an event of the batch: this one, and why */
-    uint32_t failed_at;
+    uint64_t failed_at;
     struct pt_err why;
-    bool all_relevant;   /* every event relevant to some property is relevant to this one */
-    struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
+    struct pt_analysis *analysis; /* for `alone` */
+    unsigned taker;               /* who has its lattice ... */
+    uint64_t at;                  /* ... and at which event it is */
+    _Atomic bool unordered;       /* it needs no clocks any more */
+    bool all_relevant;            /* every event relevant to some property is relevant to this one */
+    struct pt_rank *own;          /* otherwise: per thread, which of its counted events are this property's */
     size_t own_cap;
 };
 
@@ -62,13 +67,24 @@ struct pt_analysis {
     uint64_t event_count, thread_count;
     bool ordering; /* clocks are still needed */
     bool any_timed;
-    struct pt_crew *crew; /* NULL: events are pushed as they come */
+    struct pt_crew *crew; /* NULL, and no takers: events are pushed as they come */
     struct waiting {      /* relevant events that no lattice has been given yet */
         struct pt_event event;
         uint32_t lane;
         struct pt_clock *clock;
     } * batch;
     uint32_t batch_count;
+    unsigned takers;      /* threads that take batches while others are filled; 0: none */
+    struct pt_feed *feed; /* NULL: none were needed yet */
+    struct batch {
+        struct waiting *events;
+        uint32_t count;
+        uint64_t first; /* number of its first event */
+    } slots[PT_FEED_SLOTS];
+    unsigned slot;       /* that is being filled: `batch` is its events */
+    uint64_t pushed;     /* relevant events */
+    uint64_t counts;     /* in the clocks of the batch */
+    _Atomic bool failed; /* some lattice has */
     struct pt_clock *no_clock;
     struct pt_clock_pool own_clocks;
 };
@@ -92,6 +108,8 @@ static inline uint32_t pt_watched_event(const struct watched *w, const struct pt
 
 /* Where it pays and may be done, lattices are given their events by several threads from now on. */
 void pt_analysis_divide(struct pt_analysis *a);
+/* Nobody but the caller does anything from here on. Once all is flushed, or before the analysis is freed. */
+void pt_analysis_unite(struct pt_analysis *a);
 /* A relevant event, for all lattices; `lane`: where clocks count the events of its thread. */
 enum pt_status pt_analysis_push(struct pt_analysis *a, const struct pt_event *event, uint32_t lane,
                                 struct pt_clock *clock, struct pt_err *err);

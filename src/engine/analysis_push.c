@@ -6,9 +6,15 @@
  * of it, by whichever thread is free. Lattices share nothing then but what nobody writes while they are at it: each has
  * its monitor, copies of the clocks, and its own count of memory. The thread that reads waits meanwhile.
  *
+ * Where events come from a running program, it does not: takers (feed.h), each with some of the lattices, take batches
+ * while others are read, decoded and ordered. What they have to tell is told in the order of events and properties.
+ * A few events that come alone are not worth a thread's waking: the caller takes them, as it does until there has been
+ * a whole batch at a time.
+ *
  * Guarantee: each lattice gets the same events in the same order as without this, so findings are the same. An error
- * is that of the first event that has one, for the first property. Not done where something is called at once (found,
- * observed), where lattices share a limit of memory, and for modules, whose code may not expect it.
+ * is that of the first event that has one, for the first property. Not done where lattices share a limit of memory, and
+ * for modules, whose code may not expect it; the first, where something is called at once (found, observed); the second
+ * where something else than lattices calls it too, which would come too early.
  *
  * Where there are two threads for each lattice, one of them fills the levels that the other makes (relay.c).
  */
@@ -21,6 +27,8 @@
 #include "engine/patterns.h"
 
 enum { BATCH = 2048 };
+/* Of a feed: events in a batch; counts in their clocks, from which on it is full; events that are taken without it. */
+enum { FEED_BATCH = 256, FEED_COUNTS = 1 << 14, FEED_FEW = 32 };
 
 static struct pt_rank *own_of(struct watched *w, uint32_t thread)
 {
@@ -85,22 +93,141 @@ static void take_batch(void *context, uint32_t number)
     }
 }
 
+/* The lattices from `first` on, each `step`-th, and an event. */
+static void take_event(struct pt_analysis *a, const struct waiting *e, uint64_t number, uint32_t first, uint32_t step)
+{
+    for (uint32_t i = first; i < a->count; i += step) {
+        struct watched *w = &a->watched[i];
+        if (!w->lattice || w->failed != PT_OK)
+            continue;
+        w->at = number;
+        w->failed = push(w, &e->event, e->lane, e->clock, &w->why);
+        w->failed_at = number;
+        if (w->failed != PT_OK)
+            a->failed = true;
+    }
+}
+
+/* Clocks are made no longer than some property needs them. */
+static void note_needs(struct pt_analysis *a, uint32_t first, uint32_t step)
+{
+    for (uint32_t i = first; i < a->count; i += step) {
+        struct watched *w = &a->watched[i];
+        if (w->lattice && !w->unordered && !pt_lattice_needs_order(w->lattice))
+            w->unordered = true;
+    }
+}
+
+static void judge_needs(struct pt_analysis *a)
+{
+    bool needed = false;
+    for (uint32_t i = 0; i < a->count; i++)
+        needed = needed || (a->watched[i].lattice && !a->watched[i].unordered);
+    a->ordering = a->ordering && needed;
+}
+
+static void take_slot(void *context, unsigned taker, unsigned slot)
+{
+    enum { AHEAD = 4 };
+    struct pt_analysis *a = context;
+    const struct batch *b = &a->slots[slot];
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (i + AHEAD < b->count)
+            __builtin_prefetch(b->events[i + AHEAD].clock);
+        take_event(a, &b->events[i], b->first + i, taker, a->takers);
+    }
+    note_needs(a, taker, a->takers);
+}
+
+static void alone(void *of, bool begins)
+{
+    const struct watched *w = of;
+    struct pt_feed *feed = w->analysis->feed;
+    if (feed && begins)
+        pt_feed_begin(feed, w->taker, w->at, (uint32_t)(w - w->analysis->watched));
+    else if (feed)
+        pt_feed_end(feed, w->taker);
+}
+
+static void drop_clocks(struct waiting *events, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        pt_clock_unref(events[i].clock);
+}
+
+/* By the caller: nobody else is at work. */
+static void take_here(struct pt_analysis *a)
+{
+    for (uint32_t i = 0; i < a->batch_count; i++)
+        take_event(a, &a->batch[i], a->pushed - a->batch_count + i, 0, 1);
+    drop_clocks(a->batch, a->batch_count);
+    note_needs(a, 0, 1);
+}
+
+/* The batch that is being filled goes to the takers, as far as there are threads for them. */
+static void hand_on(struct pt_analysis *a)
+{
+    struct batch *b = &a->slots[a->slot];
+    if (!a->feed)
+        a->feed = pt_feed_new(a->takers, take_slot, a);
+    if (a->feed) {
+        b->count = a->batch_count;
+        b->first = a->pushed - b->count;
+        pt_feed_hand(a->feed);
+        a->slot = pt_feed_slot(a->feed);
+        b = &a->slots[a->slot];
+        a->batch = b->events;
+        drop_clocks(b->events, b->count);
+        b->count = 0;
+    } else {
+        take_here(a);
+    }
+    a->batch_count = 0;
+    a->counts = 0;
+    judge_needs(a);
+}
+
+/* Until there is nothing that a lattice has not been given. */
+static void settle(struct pt_analysis *a)
+{
+    uint32_t few = a->options.batch ? 0 : FEED_FEW;
+    if (a->feed && a->batch_count && (a->batch_count > few || !pt_feed_is_drained(a->feed)))
+        hand_on(a);
+    if (a->feed)
+        pt_feed_drain(a->feed);
+    if (a->batch_count)
+        take_here(a);
+    a->batch_count = 0;
+    a->counts = 0;
+    judge_needs(a);
+}
+
+static void take_together(struct pt_analysis *a)
+{
+    pt_crew_run(a->crew, take_batch, a, a->count);
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct watched *w = &a->watched[i];
+        if (w->lattice && a->options.progress)
+            a->options.progress(a->options.context, w->finding->property, w->finding->levels, w->finding->states);
+    }
+    drop_clocks(a->batch, a->batch_count);
+    a->batch_count = 0;
+}
+
 enum pt_status pt_analysis_flush(struct pt_analysis *a, struct pt_err *err)
 {
     const struct watched *first = NULL;
-    if (!a->batch_count)
+    if (a->takers)
+        settle(a);
+    else if (a->batch_count)
+        take_together(a);
+    else
         return PT_OK;
-    pt_crew_run(a->crew, take_batch, a, a->count);
     for (uint32_t i = 0; i < a->count; i++) {
         const struct watched *w = &a->watched[i];
         if (w->failed != PT_OK && (!first || w->failed_at < first->failed_at))
             first = w;
-        if (w->lattice && a->options.progress)
-            a->options.progress(a->options.context, w->finding->property, w->finding->levels, w->finding->states);
     }
-    for (uint32_t i = 0; i < a->batch_count; i++)
-        pt_clock_unref(a->batch[i].clock);
-    a->batch_count = 0;
     if (!first)
         return PT_OK;
     *err = first->why;
@@ -111,16 +238,57 @@ enum pt_status pt_analysis_push(struct pt_analysis *a, const struct pt_event *ev
                                 struct pt_clock *clock, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
-    if (a->crew) {
+    if (a->crew || a->takers) {
         struct waiting *e = &a->batch[a->batch_count++];
         *e = (struct waiting){*event, lane, pt_clock_ref(clock)};
         e->event.clock = NULL; /* it is valid until the next event is read, and not needed any more */
-        return a->batch_count == BATCH ? pt_analysis_flush(a, err) : PT_OK;
+        a->pushed++;
+        a->counts += clock->len;
+        if (a->crew)
+            return a->batch_count == BATCH ? pt_analysis_flush(a, err) : PT_OK;
+        if (a->batch_count == (a->options.batch ? a->options.batch : FEED_BATCH) || a->counts >= FEED_COUNTS)
+            hand_on(a);
+        return a->failed ? pt_analysis_flush(a, err) : PT_OK;
     }
     for (uint32_t i = 0; status == PT_OK && i < a->count; i++)
         if (a->watched[i].lattice)
             status = push(&a->watched[i], event, lane, clock, err);
     return status;
+}
+
+/* Lattices share nothing that anybody writes. */
+static void part(struct pt_analysis *a)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        w->apart = true;
+        w->options.memory_used = &w->memory_used;
+    }
+}
+
+static void begin_feed(struct pt_analysis *a, unsigned takers)
+{
+    part(a);
+    a->takers = takers;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        w->analysis = a;
+        w->taker = i % takers;
+        w->options.alone = alone;
+        w->options.alone_of = w;
+    }
+    for (uint32_t s = 0; s < PT_FEED_SLOTS; s++)
+        a->slots[s].events = pt_xcalloc(FEED_BATCH, sizeof *a->slots[s].events);
+    a->batch = a->slots[0].events;
+}
+
+static void begin_crew(struct pt_analysis *a, unsigned threads)
+{
+    part(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        a->watched[i].options.progress = NULL; /* pt_analysis_flush tells it */
+    a->batch = pt_xcalloc(BATCH, sizeof *a->batch);
+    a->crew = pt_crew_new(threads);
 }
 
 void pt_analysis_divide(struct pt_analysis *a)
@@ -135,14 +303,31 @@ void pt_analysis_divide(struct pt_analysis *a)
     bool bounded = o->window != PT_ALL || o->lookahead != PT_ALL;
     for (uint32_t i = 0; i < a->count; i++)
         a->watched[i].options.relays = o->batches && bounded && lattices && o->jobs >= 2 * lattices;
-    if (!o->batches || !bounded || o->jobs < 2 || lattices < 2 || modules || o->memory_limit || o->found || o->observed)
+    if (!bounded || o->jobs < 2 || !lattices || modules || o->memory_limit)
         return;
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct watched *w = &a->watched[i];
-        w->apart = true;
-        w->options.memory_used = &w->memory_used;
-        w->options.progress = NULL; /* pt_analysis_flush tells it */
+    unsigned others = o->jobs - 1;
+    if (o->live && !o->progress && !a->log && !a->any_timed && !a->knowledge && !a->races)
+        begin_feed(a, others < lattices ? others : lattices);
+    else if (o->batches && lattices > 1 && !o->found && !o->observed)
+        begin_crew(a, others < lattices ? others : lattices - 1);
+}
+
+void pt_analysis_unite(struct pt_analysis *a)
+{
+    pt_feed_free(a->feed);
+    a->feed = NULL;
+    for (uint32_t s = 0; a->takers && s < PT_FEED_SLOTS; s++) {
+        drop_clocks(a->slots[s].events, s == a->slot ? a->batch_count : a->slots[s].count);
+        free(a->slots[s].events);
+        a->slots[s] = (struct batch){0};
     }
-    a->batch = pt_xcalloc(BATCH, sizeof *a->batch);
-    a->crew = pt_crew_new((o->jobs < lattices ? o->jobs : lattices) - 1);
+    pt_crew_free(a->crew);
+    a->crew = NULL;
+    if (!a->takers) {
+        drop_clocks(a->batch, a->batch_count);
+        free(a->batch);
+    }
+    a->batch = NULL;
+    a->batch_count = 0;
+    a->takers = 0;
 }

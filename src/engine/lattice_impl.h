@@ -524,6 +524,13 @@ bool lat_level_done(struct pt_lattice *l);
  * the events then. False: there is something to tell, and nothing was done. */
 bool lat_level_quiet(struct pt_lattice *l, struct lat_tally *tally, const struct lat_tally *level);
 
+/* Around what tells somebody something, or reads names: who reads the trace makes new ones meanwhile. */
+static inline void lat_alone(const struct pt_lattice *l, bool begins)
+{
+    if (l->options->alone)
+        l->options->alone(l->options->alone_of, begins);
+}
+
 /* lattice_push.c */
 /* The actual run takes one more step. */
 void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event);

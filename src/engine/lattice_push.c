@@ -39,8 +39,10 @@ void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *
             l->finding->how = PT_HOW_OBSERVED;
             l->observed_bad = l->pushed;
             if (l->options->observed) {
+                lat_alone(l, true);
                 struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
                 l->options->observed(l->options->context, l->finding, event ? &step : NULL);
+                lat_alone(l, false);
             }
         }
         l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
@@ -93,13 +95,20 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
                                    uint32_t var, struct pt_err *err)
 {
     struct pt_cut_event *last = &l->last_write[var];
-    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e)))
-        return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
-                         "the clocks do not order this write of '%s' with the one before it by %s",
-                         pt_name(l->names, PT_SPACE_VAR, event->object),
-                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
-    *last = *e;
+    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e))) {
+        lat_alone(l, true);
+        enum pt_status status = pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
+                                          "the clocks do not order this write of '%s' with the one before it by %s",
+                                          pt_name(l->names, PT_SPACE_VAR, event->object),
+                                          pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
+        lat_alone(l, false);
+        return status;
+    }
+    last->column = e->column; /* one by one: a copy of what was just written in parts has to wait for it */
+    last->index = e->index;
     last->needs = NULL;
+    last->object = e->object;
+    last->op = e->op;
     return PT_OK;
 }
 
