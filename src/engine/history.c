@@ -68,7 +68,9 @@ void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
     block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
     lat_window_forget(past->window);
-    *past = (struct lat_past_level){0};
+    past->block = NULL; /* all of it would be a string instruction, which costs more than the rest of this */
+    past->layout = NULL;
+    past->window = NULL;
 }
 
 /*
@@ -126,12 +128,16 @@ static bool has_one_letter(const struct lat_part *part)
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *past)
 {
-    *past = (struct lat_past_level){.level = number, .layout = l->layout};
+    past->level = number; /* one by one: see lat_past_level_release */
+    past->layout = l->layout;
+    past->window = NULL;
+    past->bytes = 0;
     size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1;
     past->words = (uint32_t)words;
+    past->count = 0;
     for (uint32_t p = 0; p < level->part_count; p++)
         past->count += level->parts[p].count;
-    uint32_t fields = l->layout ? l->layout->field_count : 0;
+    uint32_t fields = past->fields = l->layout ? l->layout->field_count : 0;
     past->row = l->paired && !l->ranked;
     past->distance = past->row && past->count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
     past->one_letter = !l->full && has_one_letter(&level->parts[0]);
@@ -149,7 +155,6 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past->common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
         past->bytes = l->layout->field_count * sizeof *past->common + pinned_bytes(l);
-        past->fields = fields;
         l->layout->refs++;
     }
     if (l->ranked)
