@@ -65,7 +65,9 @@ static void count_runs(struct pt_lattice *l, const struct lat_level *level)
     for (uint32_t p = 0; p < level->part_count; p++) {
         const struct lat_part *part = &level->parts[p];
         any |= part->count > 0;
-        for (uint32_t i = 0; i < part->count; i++)
+        if (l->uncounted && part->count)
+            runs = UINT64_MAX;
+        for (uint32_t i = 0; i < part->count && !l->uncounted; i++)
             if (__builtin_add_overflow(runs, part->runs[i], &runs))
                 runs = UINT64_MAX;
     }

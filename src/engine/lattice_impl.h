@@ -96,7 +96,7 @@ struct lat_part {
     uint32_t cap;
     uint32_t words; /* per key */
     pt_set flags;   /* of a sorted level: of all its sets */
-    bool crowded;   /* of a row (pair.c): to each of its cuts lead more runs than can be counted */
+    bool crowded;   /* more runs than can be counted lead to each cut of a row (pair.c), or to some of a sorted level */
     /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
     pt_set calm;
 };
@@ -254,6 +254,7 @@ struct pt_lattice {
     bool stopped;                /* no more exploration */
     bool counting;               /* after a violation, --exhaustive: figures only */
     bool rebuilding;             /* levels are made again for a witness */
+    bool uncounted;              /* more runs lead to the level than can be counted: nobody does any more (merge.c) */
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
     struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
