@@ -528,6 +528,8 @@ void pt_analysis_reported(struct pt_analysis *a, const struct pt_thread_report *
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
 {
+    struct pt_err err;
+    (void)!pt_analysis_flush(a, &err); /* an error comes again when the caller flushes */
     for (uint32_t i = 0; i < a->count; i++) {
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);

@@ -49,11 +49,12 @@ struct pt_analysis_options {
     const char *trace;       /* its name, for places in messages */
     bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
     bool batches;            /* nobody waits for answers before the end: pt_analysis_flush is called then */
-    uint32_t batch; /* relevant events that are handed on together, where they come `live`, 256 at most; 0: as many
-                       as are worth it. In tests few */
-    bool live;      /* events come while something runs: pt_analysis_flush is called before whoever has them
-                       waits for more, tells anybody anything, or looks at what was found */
-    bool relays;    /* a bounded window may be explored by two threads: pt_analysis_new sets it */
+    uint32_t batch;   /* relevant events that are handed on together, where they come `live`, 256 at most; 0: as many
+                         as are worth it. In tests few */
+    bool live;        /* events come while something runs: pt_analysis_flush is called before whoever has them
+                         waits for more, tells anybody anything, or looks at what was found */
+    bool relays;      /* a bounded window may be explored by two threads: pt_analysis_new sets it, and ... */
+    bool relays_wait; /* ... for the time being not */
     /* Called around what tells somebody something or reads names: nobody else does then. pt_analysis_new sets it. */
     void (*alone)(void *of, bool begins);
     void *alone_of;

@@ -36,8 +36,10 @@ struct watched {             /* one property */
     unsigned taker;               /* who has its lattice ... */
     uint64_t at;                  /* ... and at which event it is */
     _Atomic bool unordered;       /* it needs no clocks any more */
-    bool all_relevant;            /* every event relevant to some property is relevant to this one */
-    struct pt_rank *own;          /* otherwise: per thread, which of its counted events are this property's */
+    _Atomic bool may_relay;       /* two threads can explore it (relay.c) */
+    _Atomic uint64_t levels, states;
+    bool all_relevant;   /* every event relevant to some property is relevant to this one */
+    struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
     size_t own_cap;
 };
 
@@ -75,12 +77,14 @@ struct pt_analysis {
     } * batch;
     uint32_t batch_count;
     unsigned takers;      /* threads that take batches while others are filled; 0: none */
+    bool makes_way;       /* ... until the lattice can be explored by two threads, for which there would be too many */
     struct pt_feed *feed; /* NULL: none were needed yet */
     struct batch {
         struct waiting *events;
         uint32_t count;
         uint64_t first; /* number of its first event */
     } slots[PT_FEED_SLOTS];
+    uint32_t only;       /* a property with a lattice: where there is one, this */
     unsigned slot;       /* that is being filled: `batch` is its events */
     uint64_t pushed;     /* relevant events */
     uint64_t counts;     /* in the clocks of the batch */

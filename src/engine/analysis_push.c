@@ -6,17 +6,18 @@
  * of it, by whichever thread is free. Lattices share nothing then but what nobody writes while they are at it: each has
  * its monitor, copies of the clocks, and its own count of memory. The thread that reads waits meanwhile.
  *
- * Where events come from a running program, it does not: takers (feed.h), each with some of the lattices, take batches
- * while others are read, decoded and ordered. What they have to tell is told in the order of events and properties.
- * A few events that come alone are not worth a thread's waking: the caller takes them, as it does until there has been
- * a whole batch at a time.
+ * Where events come from a running program, or where there are threads enough, it does not: takers (feed.h), each with
+ * some of the lattices, take batches while others are read, decoded and ordered. What they have to tell is told in the
+ * order of events and properties. A few events that come alone are not worth a thread's waking: the caller takes them,
+ * as it does until there has been a whole batch at a time.
+ *
+ * Where there are two threads for each lattice, one of them fills the levels that the other makes (relay.c). With two
+ * threads and one lattice it is either: the taker has the lattice until its levels are such that this can be done.
  *
  * Guarantee: each lattice gets the same events in the same order as without this, so findings are the same. An error
  * is that of the first event that has one, for the first property. Not done where lattices share a limit of memory, and
  * for modules, whose code may not expect it; the first, where something is called at once (found, observed); the second
  * where something else than lattices calls it too, which would come too early.
- *
- * Where there are two threads for each lattice, one of them fills the levels that the other makes (relay.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,21 +109,30 @@ static void take_event(struct pt_analysis *a, const struct waiting *e, uint64_t 
     }
 }
 
-/* Clocks are made no longer than some property needs them. */
-static void note_needs(struct pt_analysis *a, uint32_t first, uint32_t step)
+/* What the caller wants to know of lattices that others have. */
+static void take_down(struct pt_analysis *a, uint32_t first, uint32_t step)
 {
     for (uint32_t i = first; i < a->count; i += step) {
         struct watched *w = &a->watched[i];
-        if (w->lattice && !w->unordered && !pt_lattice_needs_order(w->lattice))
-            w->unordered = true;
+        if (!w->lattice)
+            continue;
+        w->unordered = !pt_lattice_needs_order(w->lattice);
+        w->may_relay = pt_lattice_may_relay(w->lattice);
+        w->levels = w->finding->levels;
+        w->states = w->finding->states;
     }
 }
 
-static void judge_needs(struct pt_analysis *a)
+/* Clocks are made no longer than some property needs them. */
+static void judge(struct pt_analysis *a)
 {
     bool needed = false;
-    for (uint32_t i = 0; i < a->count; i++)
-        needed = needed || (a->watched[i].lattice && !a->watched[i].unordered);
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct watched *w = &a->watched[i];
+        needed = needed || (w->lattice && !w->unordered);
+        if (w->lattice && a->options.progress)
+            a->options.progress(a->options.context, w->finding->property, w->levels, w->states);
+    }
     a->ordering = a->ordering && needed;
 }
 
@@ -136,7 +146,7 @@ static void take_slot(void *context, unsigned taker, unsigned slot)
             __builtin_prefetch(b->events[i + AHEAD].clock);
         take_event(a, &b->events[i], b->first + i, taker, a->takers);
     }
-    note_needs(a, taker, a->takers);
+    take_down(a, taker, a->takers);
 }
 
 static void alone(void *of, bool begins)
@@ -161,7 +171,21 @@ static void take_here(struct pt_analysis *a)
     for (uint32_t i = 0; i < a->batch_count; i++)
         take_event(a, &a->batch[i], a->pushed - a->batch_count + i, 0, 1);
     drop_clocks(a->batch, a->batch_count);
-    note_needs(a, 0, 1);
+    take_down(a, 0, 1);
+}
+
+/* The caller makes levels from here on, and another thread, which the lattice starts, fills them. */
+static void make_way(struct pt_analysis *a)
+{
+    struct watched *w = &a->watched[a->only];
+    pt_feed_drain(a->feed);
+    if (w->failed != PT_OK)
+        return;
+    pt_analysis_unite(a);
+    w->apart = false;
+    w->options.progress = a->options.progress;
+    w->options.alone = NULL;
+    w->options.relays_wait = false;
 }
 
 /* The batch that is being filled goes to the takers, as far as there are threads for them. */
@@ -184,7 +208,9 @@ static void hand_on(struct pt_analysis *a)
     }
     a->batch_count = 0;
     a->counts = 0;
-    judge_needs(a);
+    judge(a);
+    if (a->makes_way && a->watched[a->only].may_relay)
+        make_way(a);
 }
 
 /* Until there is nothing that a lattice has not been given. */
@@ -199,7 +225,7 @@ static void settle(struct pt_analysis *a)
         take_here(a);
     a->batch_count = 0;
     a->counts = 0;
-    judge_needs(a);
+    judge(a);
 }
 
 static void take_together(struct pt_analysis *a)
@@ -221,8 +247,6 @@ enum pt_status pt_analysis_flush(struct pt_analysis *a, struct pt_err *err)
         settle(a);
     else if (a->batch_count)
         take_together(a);
-    else
-        return PT_OK;
     for (uint32_t i = 0; i < a->count; i++) {
         const struct watched *w = &a->watched[i];
         if (w->failed != PT_OK && (!first || w->failed_at < first->failed_at))
@@ -276,6 +300,8 @@ static void begin_feed(struct pt_analysis *a, unsigned takers)
         w->taker = i % takers;
         w->options.alone = alone;
         w->options.alone_of = w;
+        w->options.progress = NULL; /* `judge` tells it */
+        a->only = w->lattice ? i : a->only;
     }
     for (uint32_t s = 0; s < PT_FEED_SLOTS; s++)
         a->slots[s].events = pt_xcalloc(FEED_BATCH, sizeof *a->slots[s].events);
@@ -301,15 +327,20 @@ void pt_analysis_divide(struct pt_analysis *a)
         modules |= a->watched[i].lattice && pt_monitor_is_module(a->watched[i].monitor);
     }
     bool bounded = o->window != PT_ALL || o->lookahead != PT_ALL;
+    bool calls = o->found || o->observed, others_call = a->any_timed || a->knowledge || a->races || a->log;
     for (uint32_t i = 0; i < a->count; i++)
         a->watched[i].options.relays = o->batches && bounded && lattices && o->jobs >= 2 * lattices;
     if (!bounded || o->jobs < 2 || !lattices || modules || o->memory_limit)
         return;
     unsigned others = o->jobs - 1;
-    if (o->live && !o->progress && !a->log && !a->any_timed && !a->knowledge && !a->races)
+    if (o->live && !(calls && others_call)) {
         begin_feed(a, others < lattices ? others : lattices);
-    else if (o->batches && lattices > 1 && !o->found && !o->observed)
+    } else if (o->batches && !calls && (lattices == 1 || others >= 2 * lattices)) {
+        begin_feed(a, lattices);
+        a->makes_way = a->watched[a->only].options.relays_wait = others < 2 * lattices;
+    } else if (o->batches && !calls && lattices > 1) {
         begin_crew(a, others < lattices ? others : lattices - 1);
+    }
 }
 
 void pt_analysis_unite(struct pt_analysis *a)

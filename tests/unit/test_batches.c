@@ -156,7 +156,7 @@ static void analyse(const char *trace, const char *text, struct pt_analysis_opti
     pt_names_release(&names);
 }
 
-static void compare(const char *trace, const char *props, uint64_t window, unsigned jobs)
+static void compare(const char *trace, const char *props, uint64_t window, unsigned jobs, uint32_t batch)
 {
     struct pt_buf alone, together;
     struct pt_analysis_options options = {.window = window, .lookahead = 4 * window, .jobs = 1, .trace = "t"};
@@ -165,6 +165,7 @@ static void compare(const char *trace, const char *props, uint64_t window, unsig
     analyse(trace, props, options, &alone);
     options.jobs = jobs;
     options.batches = true;
+    options.batch = batch;
     analyse(trace, props, options, &together);
     assert_string_equal(alone.text, together.text);
     pt_buf_release(&alone);
@@ -211,8 +212,10 @@ static void test_random(void **unused)
         pt_buf_init(&props);
         random_trace(&state, number % 6 == 5, &trace);
         random_props(&state, &props);
-        compare(trace.text, props.text, 1 + number % 8, 2 + (unsigned)number % 6);
+        compare(trace.text, props.text, 1 + number % 8, 2 + (unsigned)number % 10, (uint32_t)number % 4);
         compare_live(trace.text, props.text, 1 + number % 8, 2 + (unsigned)number % 6, 1 + (uint32_t)number % 5);
+        strchr(props.text, '\n')[0] = '\0'; /* the first one alone */
+        compare(trace.text, props.text, 1 + number % 8, 2 + (unsigned)number % 3, (uint32_t)number % 4);
         pt_buf_release(&trace);
         pt_buf_release(&props);
     }
@@ -232,7 +235,8 @@ static void test_long(void **unused)
         for (uint32_t i = 1; i <= 12000; i++)
             pt_buf_printf(&trace, "T%u|w(x%u)=%u|a.c:%u\n%s", i % 3, i % 3, i, i,
                           gap && i == 7001 ? "-|lost(events)=3|-\n" : "");
-        compare(trace.text, props, 4, 3);
+        compare(trace.text, props, 4, 3, 0);
+        compare(trace.text, props, 4, 9, 0);
         compare_live(trace.text, props, 4, 3, 0);
         compare_live(trace.text, props, 4, 9, 7);
         pt_buf_release(&trace);
