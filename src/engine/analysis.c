@@ -238,7 +238,7 @@ static void watch_runs(struct pt_analysis *a, struct watched *w)
 struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
                                     const struct pt_analysis_options *options)
 {
-    struct pt_analysis *a = pt_xcalloc(1, sizeof *a);
+    struct pt_analysis *a = pt_xaligned(_Alignof(struct pt_analysis), sizeof *a);
     a->names = names;
     a->options = *options;
     a->options.memory_used = &a->memory_used;
@@ -347,14 +347,14 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
         mark(&a->event_seen, &a->event_seen_cap, event->object);
         break;
     case PT_SPACE_THREAD:
-        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
+        a->fill.thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
         break;
     default:
         break;
     }
     if (event->thread != PT_NONE) {
-        a->event_count++;
-        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
+        a->fill.event_count++;
+        a->fill.thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
     }
     pt_foreign_event(&a->foreign, event, named);
     return relevant;
@@ -414,7 +414,7 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         return flush_first(a, status, err);
     if (relevant)
         status = pt_analysis_push(a, event, lane, clock, err);
-    if (relevant && a->ordering && !a->takers && !a->batch_count)
+    if (relevant && a->ordering && !a->takers && !a->fill.count)
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
         status = pt_knowledge_event(a->knowledge, event, err);
@@ -561,6 +561,6 @@ void pt_analysis_counts(const struct pt_analysis *a, uint64_t *ret_events, uint6
     uint64_t events = 0, threads = 0; /* that the program has seen itself, and did not send */
     if (a->locals)
         pt_locals_counts(a->locals, &events, &threads);
-    *ret_events = a->event_count > events ? a->event_count : events;
-    *ret_threads = a->thread_count > threads ? a->thread_count : threads;
+    *ret_events = a->fill.event_count > events ? a->fill.event_count : events;
+    *ret_threads = a->fill.thread_count > threads ? a->fill.thread_count : threads;
 }

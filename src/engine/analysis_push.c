@@ -27,8 +27,9 @@
 #include "engine/lattice.h"
 #include "engine/patterns.h"
 
-enum { BATCH = 2048 };
-/* Of a feed: events in a batch; counts in their clocks, from which on it is full; events that are taken without it. */
+/* Events in a batch; counts in their clocks, from which on it is full, too. */
+enum { BATCH = 2048, COUNTS = 1 << 17 };
+/* The same of a feed; and events that are taken without it. */
 enum { FEED_BATCH = 256, FEED_COUNTS = 1 << 14, FEED_FEW = 32 };
 
 static struct pt_rank *own_of(struct watched *w, uint32_t thread)
@@ -43,16 +44,14 @@ static struct pt_rank *own_of(struct watched *w, uint32_t thread)
     return &w->own[thread];
 }
 
-/* A new reference to the clock as the property counts. */
-static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
+/* A clock as the property counts. */
+static struct pt_clock *project(struct watched *w, const uint64_t *counts, uint32_t len, struct pt_clock_pool *pool)
 {
-    if (w->all_relevant && !w->apart)
-        return pt_clock_ref(clock);
-    struct pt_clock *own = pt_clock_new(clock->len, w->apart ? &w->clocks : clock->pool);
+    struct pt_clock *own = pt_clock_new(len, pool);
     if (w->all_relevant)
-        memcpy(own->counts, clock->counts, clock->len * sizeof *own->counts);
-    for (uint32_t t = 0; t < clock->len && !w->all_relevant; t++)
-        own->counts[t] = clock->counts[t] ? pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
+        memcpy(own->counts, counts, len * sizeof *own->counts);
+    for (uint32_t t = 0; t < len && !w->all_relevant; t++)
+        own->counts[t] = counts[t] ? pt_rank_count(own_of(w, t), counts[t]) : 0;
     return own;
 }
 
@@ -62,9 +61,9 @@ void pt_watched_forget_pattern(struct watched *w)
     w->pattern = NULL;
 }
 
-/* `lane`: where clocks count the events of its thread. */
-static enum pt_status push(struct watched *w, const struct pt_event *event, uint32_t lane, struct pt_clock *clock,
-                           struct pt_err *err)
+/* `lane`: where clocks count the events of its thread. The clock, unless it can be shared, has these counts. */
+static enum pt_status push(struct watched *w, const struct pt_event *event, uint32_t lane, struct pt_clock *shared,
+                           const uint64_t *counts, uint32_t len, struct pt_err *err)
 {
     uint32_t var = pt_watched_var(w, event), user_event = pt_watched_event(w, event);
     bool relevant = var != PT_NONE || user_event != PT_NONE;
@@ -72,7 +71,8 @@ static enum pt_status push(struct watched *w, const struct pt_event *event, uint
         pt_rank_append(own_of(w, lane), relevant);
     if (!relevant)
         return PT_OK;
-    struct pt_clock *own = project(w, clock);
+    struct pt_clock *own =
+        shared && w->all_relevant ? pt_clock_ref(shared) : project(w, counts, len, shared ? shared->pool : &w->clocks);
     enum pt_status status = pt_lattice_push(w->lattice, event, lane, var, user_event, own, err);
     if (w->pattern && pt_lattice_needs_order(w->lattice))
         pt_order_pattern_event(w->pattern, event, lane, user_event, own);
@@ -82,30 +82,45 @@ static enum pt_status push(struct watched *w, const struct pt_event *event, uint
     return status;
 }
 
+static struct pt_event event_of(const struct waiting *e)
+{
+    return (struct pt_event){
+        .line = e->line, .op = e->op, .thread = e->thread, .object = e->object, .loc = e->loc, .value = e->value};
+}
+
 /* A property's lattice and the batch. */
 static void take_batch(void *context, uint32_t number)
 {
     struct pt_analysis *a = context;
     struct watched *w = &a->watched[number];
-    for (uint32_t i = 0; w->lattice && i < a->batch_count && w->failed == PT_OK; i++) {
-        const struct waiting *e = &a->batch[i];
-        w->failed = push(w, &e->event, e->lane, e->clock, &w->why);
+    const uint64_t *counts = a->fill.counts;
+    for (uint32_t i = 0; w->lattice && i < a->fill.count && w->failed == PT_OK; i++) {
+        const struct waiting *e = &a->fill.events[i];
+        const struct pt_event event = event_of(e);
+        w->failed = push(w, &event, e->lane, NULL, counts, e->clock_len, &w->why);
         w->failed_at = i;
+        counts += e->clock_len;
     }
 }
 
-/* The lattices from `first` on, each `step`-th, and an event. */
-static void take_event(struct pt_analysis *a, const struct waiting *e, uint64_t number, uint32_t first, uint32_t step)
+/* The lattices from `first` on, each `step`-th, and a batch. */
+static void take_events(struct pt_analysis *a, const struct batch *b, uint32_t first, uint32_t step)
 {
-    for (uint32_t i = first; i < a->count; i += step) {
-        struct watched *w = &a->watched[i];
-        if (!w->lattice || w->failed != PT_OK)
-            continue;
-        w->at = number;
-        w->failed = push(w, &e->event, e->lane, e->clock, &w->why);
-        w->failed_at = number;
-        if (w->failed != PT_OK)
-            a->failed = true;
+    struct watched *const watched = a->watched;
+    const uint64_t *counts = b->counts;
+    const uint32_t count = a->count;
+    for (uint32_t k = 0; k < b->count; counts += b->events[k++].clock_len) {
+        const struct waiting *e = &b->events[k];
+        const struct pt_event event = event_of(e);
+        for (uint32_t i = first; i < count; i += step) {
+            struct watched *w = &watched[i];
+            if (!w->lattice || w->failed != PT_OK)
+                continue;
+            w->at = w->failed_at = b->first + k;
+            w->failed = push(w, &event, e->lane, NULL, counts, e->clock_len, &w->why);
+            if (w->failed != PT_OK)
+                a->failed = true;
+        }
     }
 }
 
@@ -138,14 +153,8 @@ static void judge(struct pt_analysis *a)
 
 static void take_slot(void *context, unsigned taker, unsigned slot)
 {
-    enum { AHEAD = 4 };
     struct pt_analysis *a = context;
-    const struct batch *b = &a->slots[slot];
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (i + AHEAD < b->count)
-            __builtin_prefetch(b->events[i + AHEAD].clock);
-        take_event(a, &b->events[i], b->first + i, taker, a->takers);
-    }
+    take_events(a, &a->slots[slot], taker, a->takers);
     take_down(a, taker, a->takers);
 }
 
@@ -159,19 +168,27 @@ static void alone(void *of, bool begins)
         pt_feed_end(feed, w->taker);
 }
 
-static void drop_clocks(struct waiting *events, uint32_t count)
+static struct batch filled(const struct filling *f)
 {
-    for (uint32_t i = 0; i < count; i++)
-        pt_clock_unref(events[i].clock);
+    return (struct batch){f->events, f->counts, f->counts_cap, f->count, f->pushed - f->count};
 }
 
 /* By the caller: nobody else is at work. */
 static void take_here(struct pt_analysis *a)
 {
-    for (uint32_t i = 0; i < a->batch_count; i++)
-        take_event(a, &a->batch[i], a->pushed - a->batch_count + i, 0, 1);
-    drop_clocks(a->batch, a->batch_count);
+    const struct batch b = filled(&a->fill);
+    take_events(a, &b, 0, 1);
     take_down(a, 0, 1);
+}
+
+static void begin_batch(struct filling *f, unsigned slot, const struct batch *b)
+{
+    f->slot = slot;
+    f->events = b->events;
+    f->counts = b->counts;
+    f->counts_cap = b->counts_cap;
+    f->count = 0;
+    f->count_count = 0;
 }
 
 /* The caller makes levels from here on, and another thread, which the lattice starts, fills them. */
@@ -182,7 +199,6 @@ static void make_way(struct pt_analysis *a)
     if (w->failed != PT_OK)
         return;
     pt_analysis_unite(a);
-    w->apart = false;
     w->options.progress = a->options.progress;
     w->options.alone = NULL;
     w->options.relays_wait = false;
@@ -191,23 +207,17 @@ static void make_way(struct pt_analysis *a)
 /* The batch that is being filled goes to the takers, as far as there are threads for them. */
 static void hand_on(struct pt_analysis *a)
 {
-    struct batch *b = &a->slots[a->slot];
+    unsigned slot = a->fill.slot;
     if (!a->feed)
         a->feed = pt_feed_new(a->takers, take_slot, a);
     if (a->feed) {
-        b->count = a->batch_count;
-        b->first = a->pushed - b->count;
+        a->slots[slot] = filled(&a->fill);
         pt_feed_hand(a->feed);
-        a->slot = pt_feed_slot(a->feed);
-        b = &a->slots[a->slot];
-        a->batch = b->events;
-        drop_clocks(b->events, b->count);
-        b->count = 0;
+        slot = pt_feed_slot(a->feed);
     } else {
         take_here(a);
     }
-    a->batch_count = 0;
-    a->counts = 0;
+    begin_batch(&a->fill, slot, &a->slots[slot]);
     judge(a);
     if (a->makes_way && a->watched[a->only].may_relay)
         make_way(a);
@@ -217,14 +227,14 @@ static void hand_on(struct pt_analysis *a)
 static void settle(struct pt_analysis *a)
 {
     uint32_t few = a->options.batch ? 0 : FEED_FEW;
-    if (a->feed && a->batch_count && (a->batch_count > few || !pt_feed_is_drained(a->feed)))
+    if (a->feed && a->fill.count && (a->fill.count > few || !pt_feed_is_drained(a->feed)))
         hand_on(a);
     if (a->feed)
         pt_feed_drain(a->feed);
-    if (a->batch_count)
+    if (a->fill.count)
         take_here(a);
-    a->batch_count = 0;
-    a->counts = 0;
+    a->fill.count = 0;
+    a->fill.count_count = 0;
     judge(a);
 }
 
@@ -236,8 +246,8 @@ static void take_together(struct pt_analysis *a)
         if (w->lattice && a->options.progress)
             a->options.progress(a->options.context, w->finding->property, w->finding->levels, w->finding->states);
     }
-    drop_clocks(a->batch, a->batch_count);
-    a->batch_count = 0;
+    a->fill.count = 0;
+    a->fill.count_count = 0;
 }
 
 enum pt_status pt_analysis_flush(struct pt_analysis *a, struct pt_err *err)
@@ -245,7 +255,7 @@ enum pt_status pt_analysis_flush(struct pt_analysis *a, struct pt_err *err)
     const struct watched *first = NULL;
     if (a->takers)
         settle(a);
-    else if (a->batch_count)
+    else if (a->fill.count)
         take_together(a);
     for (uint32_t i = 0; i < a->count; i++) {
         const struct watched *w = &a->watched[i];
@@ -258,25 +268,38 @@ enum pt_status pt_analysis_flush(struct pt_analysis *a, struct pt_err *err)
     return first->failed;
 }
 
+/* True: the batch is full. */
+static bool put(struct filling *f, const struct pt_event *event, uint32_t lane, const struct pt_clock *clock)
+{
+    struct waiting *e = &f->events[f->count++];
+    e->line = event->line;
+    e->value = event->value;
+    e->thread = event->thread;
+    e->object = event->object;
+    e->loc = event->loc;
+    e->lane = lane;
+    e->clock_len = clock->len;
+    e->op = event->op;
+    PT_GROW(f->counts, f->counts_cap, f->count_count + clock->len);
+    memcpy(f->counts + f->count_count, clock->counts, clock->len * sizeof *f->counts);
+    f->count_count += clock->len;
+    f->pushed++;
+    return f->count == f->limit || f->count_count >= f->counts_limit;
+}
+
 enum pt_status pt_analysis_push(struct pt_analysis *a, const struct pt_event *event, uint32_t lane,
                                 struct pt_clock *clock, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
     if (a->crew || a->takers) {
-        struct waiting *e = &a->batch[a->batch_count++];
-        *e = (struct waiting){*event, lane, pt_clock_ref(clock)};
-        e->event.clock = NULL; /* it is valid until the next event is read, and not needed any more */
-        a->pushed++;
-        a->counts += clock->len;
-        if (a->crew)
-            return a->batch_count == BATCH ? pt_analysis_flush(a, err) : PT_OK;
-        if (a->batch_count == (a->options.batch ? a->options.batch : FEED_BATCH) || a->counts >= FEED_COUNTS)
+        bool full = put(&a->fill, event, lane, clock);
+        if (full && a->takers)
             hand_on(a);
-        return a->failed ? pt_analysis_flush(a, err) : PT_OK;
+        return (full && a->crew) || a->failed ? pt_analysis_flush(a, err) : PT_OK;
     }
     for (uint32_t i = 0; status == PT_OK && i < a->count; i++)
         if (a->watched[i].lattice)
-            status = push(&a->watched[i], event, lane, clock, err);
+            status = push(&a->watched[i], event, lane, clock, clock->counts, clock->len, err);
     return status;
 }
 
@@ -285,7 +308,6 @@ static void part(struct pt_analysis *a)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
-        w->apart = true;
         w->options.memory_used = &w->memory_used;
     }
 }
@@ -304,8 +326,10 @@ static void begin_feed(struct pt_analysis *a, unsigned takers)
         a->only = w->lattice ? i : a->only;
     }
     for (uint32_t s = 0; s < PT_FEED_SLOTS; s++)
-        a->slots[s].events = pt_xcalloc(FEED_BATCH, sizeof *a->slots[s].events);
-    a->batch = a->slots[0].events;
+        a->slots[s].events = pt_xaligned(_Alignof(struct pt_analysis), FEED_BATCH * sizeof *a->slots[s].events);
+    a->fill.limit = a->options.batch ? a->options.batch : FEED_BATCH;
+    a->fill.counts_limit = FEED_COUNTS;
+    begin_batch(&a->fill, 0, &a->slots[0]);
 }
 
 static void begin_crew(struct pt_analysis *a, unsigned threads)
@@ -313,7 +337,9 @@ static void begin_crew(struct pt_analysis *a, unsigned threads)
     part(a);
     for (uint32_t i = 0; i < a->count; i++)
         a->watched[i].options.progress = NULL; /* pt_analysis_flush tells it */
-    a->batch = pt_xcalloc(BATCH, sizeof *a->batch);
+    a->fill.events = pt_xcalloc(BATCH, sizeof *a->fill.events);
+    a->fill.limit = BATCH;
+    a->fill.counts_limit = COUNTS;
     a->crew = pt_crew_new(threads);
 }
 
@@ -346,19 +372,15 @@ void pt_analysis_divide(struct pt_analysis *a)
 void pt_analysis_unite(struct pt_analysis *a)
 {
     pt_feed_free(a->feed);
-    a->feed = NULL;
-    for (uint32_t s = 0; a->takers && s < PT_FEED_SLOTS; s++) {
-        drop_clocks(a->slots[s].events, s == a->slot ? a->batch_count : a->slots[s].count);
+    pt_crew_free(a->crew);
+    a->slots[a->fill.slot] = filled(&a->fill); /* of a crew, too */
+    for (uint32_t s = 0; s < PT_FEED_SLOTS; s++) {
         free(a->slots[s].events);
+        free(a->slots[s].counts);
         a->slots[s] = (struct batch){0};
     }
-    pt_crew_free(a->crew);
+    begin_batch(&a->fill, 0, &a->slots[0]);
+    a->feed = NULL;
     a->crew = NULL;
-    if (!a->takers) {
-        drop_clocks(a->batch, a->batch_count);
-        free(a->batch);
-    }
-    a->batch = NULL;
-    a->batch_count = 0;
     a->takers = 0;
 }
