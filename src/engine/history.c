@@ -32,14 +32,14 @@ enum { AHEAD = 4 }; /* levels that are dropped one after the other */
  */
 enum { FIRST_STRIDE = 16 };
 
-static struct lat_block *block_take(struct lat_history *h, size_t size)
+static struct lat_block *block_take(struct lat_history *h, size_t size, bool many_workers)
 {
     uint32_t class = 0;
     while (class < LAT_BLOCK_CLASSES && (size_t)SMALLEST_BLOCK << class < size)
         class ++;
     struct lat_block *block;
     if (class == LAT_BLOCK_CLASSES) {
-        block = pt_xmalloc(sizeof *block + size);
+        block = many_workers ? pt_xlarge(sizeof *block + size) : pt_xmalloc(sizeof *block + size);
         block->class = PT_NONE;
     } else if (h->spare[class]) {
         block = h->spare[class];
@@ -145,7 +145,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     size_t keys = (past->row ? 1 : past->count) * words;
     size_t letters = past->one_letter ? 1 : past->count, sets = past->one_set ? 1 : past->count;
     size_t bytes = keys * sizeof *past->keys + letters * sizeof *past->letters + sets * sizeof *past->sets;
-    past->block = block_take(&l->history, bytes + fields * sizeof *past->common);
+    past->block = block_take(&l->history, bytes + fields * sizeof *past->common, lat_has_many_workers(l));
     past->keys = (uint64_t *)(void *)past->block->data;
     past->letters = (pt_letter *)(past->keys + keys);
     past->sets = past->letters + letters;

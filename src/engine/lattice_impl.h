@@ -96,6 +96,7 @@ struct lat_part {
     uint32_t cap;
     uint32_t words; /* per key */
     pt_set flags;   /* of a sorted level: of all its sets */
+    bool lent;      /* the arrays are parts of the level's memory */
     bool crowded;   /* more runs than can be counted lead to each cut of a row (pair.c), or to some of a sorted level */
     /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
     pt_set calm;
@@ -112,6 +113,8 @@ struct lat_level {
     struct lat_part *parts;
     uint32_t part_count, part_cap;     /* those beyond the count hold nothing, but may have memory */
     uint32_t reserved_parts, reserved; /* so many parts have room for so many cuts, or more: merge.c */
+    void *memory;                      /* what these are lent */
+    size_t memory_bytes;
     bool sorted; /* its keys rise, from each part to the next, too: merge.c; else parts are as above */
 };
 
@@ -367,6 +370,15 @@ void lat_level_split(struct lat_level *level, uint32_t part_count);
 void lat_level_release(struct pt_lattice *l, struct lat_level *level);
 void lat_level_free(struct pt_lattice *l, struct lat_level *level);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
+/* So many that they would wait for each other's small pages: then memory is of large ones, which a few would rather not
+ * wait for. */
+static inline bool lat_has_many_workers(const struct pt_lattice *l)
+{
+    enum { MANY_WORKERS = 4 };
+    return l->worker_count >= MANY_WORKERS;
+}
+/* Room for so many cuts, of keys of one word, in each of the first parts. What the level holds is lost. */
+void lat_level_reserve(struct pt_lattice *l, struct lat_level *level, uint32_t parts, uint32_t each);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* Makes room for other keys; what is in them is lost. */
 void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words);

@@ -399,6 +399,10 @@ static void reserve(struct pt_lattice *l, struct lat_level *to, uint64_t cuts, u
     uint64_t each = cuts / count + cuts / count / 2;
     if (l->options->memory_limit || each > UINT32_MAX / 2 || (count <= to->reserved_parts && each <= to->reserved))
         return;
+    if (lat_has_many_workers(l)) {
+        lat_level_reserve(l, to, count, (uint32_t)each);
+        return;
+    }
     for (uint32_t p = 0; p < count; p++)
         lat_part_reserve(l, &to->parts[p], 1, (uint32_t)each);
     to->reserved_parts = count;

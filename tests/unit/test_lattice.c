@@ -422,26 +422,30 @@ static void check_deep_witness(const struct pt_finding *f)
 static void test_deep_violation_is_rebuilt(void **state)
 {
     (void)state;
-    struct checked k[2];
-    struct pt_names names[2];
-    for (int i = 0; i < 2; i++) {
+    struct checked k[3];
+    struct pt_names names[3];
+    for (int i = 0; i < 3; i++) {
         struct pt_analysis_options opts = options(PT_ALL, PT_ALL);
-        opts.jobs = i ? 4 : 1;
-        opts.cuts_for_each = 0;               /* its levels are wide enough, and the many narrow ones would take long */
-        opts.exhaustive = i;                  /* the rest is then only counted */
-        opts.memory_limit = i ? 32 << 20 : 0; /* a quarter of it for the history: many levels in a row are made again */
+        opts.jobs = i ? 3 + (unsigned)i : 1;
+        opts.cuts_for_each = 0;   /* its levels are wide enough, and the many narrow ones would take long */
+        opts.exhaustive = i == 1; /* the rest is then only counted */
+        opts.memory_limit =
+            i == 1 ? 32 << 20 : 0; /* a quarter of it for the history: many levels in a row are made again */
         pt_names_init(&names[i]);
         checked_start(&k[i], &names[i], DEEP, &opts);
         feed_counters(&k[i], &names[i], 4, 45);
         check_deep_witness(k[i].findings[0]);
     }
     same_steps(k[0].findings[0]->witness, k[1].findings[0]->witness, k[0].findings[0]->witness_count);
+    same_steps(k[0].findings[0]->witness, k[2].findings[0]->witness, k[0].findings[0]->witness_count);
     assert_int_equal(k[0].findings[0]->levels, 178);
+    assert_int_equal(k[2].findings[0]->levels, 178);
+    assert_int_equal(k[2].findings[0]->states, k[0].findings[0]->states);
     assert_int_equal(k[1].findings[0]->levels, 181);
     assert_int_equal(k[1].findings[0]->states, 46 * 46 * 46 * 46);
     assert_int_equal(k[1].findings[0]->runs, UINT64_MAX);
     assert_true(k[1].findings[0]->runs_overflow && k[1].findings[0]->complete);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         checked_release(&k[i]);
         pt_names_release(&names[i]);
     }
