@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void (*oom_handler)(void) = abort;
 
@@ -43,6 +44,19 @@ void *pt_xaligned(size_t alignment, size_t size)
 {
     size_t rounded = (size + alignment) / alignment * alignment; /* aligned_alloc wants a multiple; never 0 */
     return memset(checked(aligned_alloc(alignment, rounded)), 0, rounded);
+}
+
+/* The kernel gives memory in pages when it is first written, and threads that do so at one time wait for each other
+ * there: of large pages there are 512 times fewer. */
+void *pt_xlarge(size_t size)
+{
+    const size_t page = (size_t)2 << 20;
+    if (size < 2 * page)
+        return pt_xmalloc(size);
+    size_t rounded = (size + page - 1) / page * page;
+    void *memory = checked(aligned_alloc(page, rounded));
+    (void)madvise(memory, rounded, MADV_HUGEPAGE); /* where it cannot be, small ones do */
+    return memory;
 }
 
 char *pt_xstrdup(const char *text)

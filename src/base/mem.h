@@ -16,6 +16,8 @@ void *pt_xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnu
 void *pt_xrealloc(void *ptr, size_t size) __attribute__((returns_nonnull));
 /* Zeroed; `alignment` is a power of two. */
 void *pt_xaligned(size_t alignment, size_t size) __attribute__((returns_nonnull));
+/* For much memory that will all be used, in large pages where there are. Not zeroed; freed by free. */
+void *pt_xlarge(size_t size) __attribute__((returns_nonnull));
 char *pt_xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 
 /* Makes room for at least `need` elements in `ptr`, whose capacity (in elements) is `cap`. */

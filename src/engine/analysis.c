@@ -97,6 +97,9 @@ static enum pt_status know_event(struct pt_analysis *a, uint32_t id, struct pt_e
     if (!a->has_functions || pt_id_map_get(&a->known_events, id) != PT_NONE)
         return PT_OK;
     map_set(&a->known_events, id, 0);
+    enum pt_status flushed = a->takers ? pt_analysis_flush(a, err) : PT_OK; /* who looks these up must not be at it */
+    if (flushed != PT_OK)
+        return flushed;
     for (uint32_t i = 0; i < a->count && pt_is_function_event(name); i++) {
         struct watched *w = &a->watched[i];
         uint32_t e = PT_NONE;
@@ -235,7 +238,7 @@ static void watch_runs(struct pt_analysis *a, struct watched *w)
 struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
                                     const struct pt_analysis_options *options)
 {
-    struct pt_analysis *a = pt_xcalloc(1, sizeof *a);
+    struct pt_analysis *a = pt_xaligned(_Alignof(struct pt_analysis), sizeof *a);
     a->names = names;
     a->options = *options;
     a->options.memory_used = &a->memory_used;
@@ -284,10 +287,7 @@ void pt_analysis_free(struct pt_analysis *a)
 {
     if (!a)
         return;
-    pt_crew_free(a->crew);
-    for (uint32_t i = 0; i < a->batch_count; i++)
-        pt_clock_unref(a->batch[i].clock);
-    free(a->batch);
+    pt_analysis_unite(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         pt_lattice_free(w->lattice);
@@ -347,14 +347,14 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
         mark(&a->event_seen, &a->event_seen_cap, event->object);
         break;
     case PT_SPACE_THREAD:
-        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
+        a->fill.thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
         break;
     default:
         break;
     }
     if (event->thread != PT_NONE) {
-        a->event_count++;
-        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
+        a->fill.event_count++;
+        a->fill.thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
     }
     pt_foreign_event(&a->foreign, event, named);
     return relevant;
@@ -414,7 +414,7 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         return flush_first(a, status, err);
     if (relevant)
         status = pt_analysis_push(a, event, lane, clock, err);
-    if (relevant && a->ordering && !a->batch_count)
+    if (relevant && a->ordering && !a->takers && !a->fill.count)
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
         status = pt_knowledge_event(a->knowledge, event, err);
@@ -494,6 +494,7 @@ static void doubt(const struct pt_analysis *a, const struct watched *w)
 
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
+    pt_analysis_unite(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->lattice)
@@ -527,6 +528,8 @@ void pt_analysis_reported(struct pt_analysis *a, const struct pt_thread_report *
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
 {
+    struct pt_err err;
+    (void)!pt_analysis_flush(a, &err); /* an error comes again when the caller flushes */
     for (uint32_t i = 0; i < a->count; i++) {
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
@@ -558,6 +561,6 @@ void pt_analysis_counts(const struct pt_analysis *a, uint64_t *ret_events, uint6
     uint64_t events = 0, threads = 0; /* that the program has seen itself, and did not send */
     if (a->locals)
         pt_locals_counts(a->locals, &events, &threads);
-    *ret_events = a->event_count > events ? a->event_count : events;
-    *ret_threads = a->thread_count > threads ? a->thread_count : threads;
+    *ret_events = a->fill.event_count > events ? a->fill.event_count : events;
+    *ret_threads = a->fill.thread_count > threads ? a->fill.thread_count : threads;
 }

@@ -49,8 +49,16 @@ struct pt_analysis_options {
     const char *trace;       /* its name, for places in messages */
     bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
     bool batches;            /* nobody waits for answers before the end: pt_analysis_flush is called then */
-    bool relays;             /* a bounded window may be explored by two threads: pt_analysis_new sets it */
-    uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
+    uint32_t batch;   /* relevant events that are handed on together, where they come `live`, 256 at most; 0: as many
+                         as are worth it. In tests few */
+    bool live;        /* events come while something runs: pt_analysis_flush is called before whoever has them
+                         waits for more, tells anybody anything, or looks at what was found */
+    bool relays;      /* a bounded window may be explored by two threads: pt_analysis_new sets it, and ... */
+    bool relays_wait; /* ... for the time being not */
+    /* Called around what tells somebody something or reads names: nobody else does then. pt_analysis_new sets it. */
+    void (*alone)(void *of, bool begins);
+    void *alone_of;
+    uint64_t (*now)(void); /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
     /* Whether people have decided about a finding before; NULL: about none. */
@@ -120,8 +128,8 @@ void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);
 /* The live state of a `within` property, NULL for others. A clock event brings the time to it. */
 struct pt_within;
 struct pt_within *pt_analysis_within(struct pt_analysis *analysis, uint32_t index);
-/* Where the options have `batches`: what waits for its batch is taken. Once the last event was given, before
- * pt_analysis_finish; an error is that of an event before. */
+/* Where the options have `batches` or `live`: what waits for its batch is taken. Once the last event was given,
+ * before pt_analysis_finish; an error is that of an event before. */
 enum pt_status pt_analysis_flush(struct pt_analysis *analysis, struct pt_err *err) PT_WARN_UNUSED;
 /* The trace has ended; `lost`: events are missing, so that what would hold is unknown. */
 void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);

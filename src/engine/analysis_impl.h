@@ -5,6 +5,7 @@
 #include "engine/analysis.h"
 #include "engine/foreign.h"
 #include "engine/crew.h"
+#include "engine/feed.h"
 #include "order/clock.h"
 #include "order/rank.h"
 
@@ -25,15 +26,29 @@ struct watched {             /* one property */
     struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
     struct id_map vars, events;
     struct pt_analysis_options options; /* its lattice's */
-    bool apart;                         /* its lattice has clocks of its own, from these: see analysis_push.c */
-    struct pt_clock_pool clocks;
-    uint64_t memory_used;  /* ... and counts its memory by itself */
-    enum pt_status failed; /* at an event of the batch: this one, and why */
-    uint32_t failed_at;
+    struct pt_clock_pool clocks;        /* of events that came in batches: nobody else has them */
+    uint64_t memory_used;               /* where it counts its memory by itself */
+    enum pt_status failed;              /* at an event of the batch: this one, and why */
+    uint64_t failed_at;
     struct pt_err why;
+    struct pt_analysis *analysis; /* for `alone` */
+    unsigned taker;               /* who has its lattice ... */
+    uint64_t at;                  /* ... and at which event it is */
+    _Atomic bool unordered;       /* it needs no clocks any more */
+    _Atomic bool may_relay;       /* two threads can explore it (relay.c) */
+    _Atomic uint64_t levels, states;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
     size_t own_cap;
+};
+
+/* An event on its way to lattices, as little of it as they need: it may pass from one core to another. */
+struct waiting {
+    uint64_t line;
+    struct pt_value value;
+    uint32_t thread, object, loc, lane;
+    uint32_t clock_len;
+    uint8_t op;
 };
 
 struct pt_analysis {
@@ -59,16 +74,33 @@ struct pt_analysis {
     struct pt_foreign foreign;
     bool *var_seen, *event_seen, *thread_seen;
     size_t var_seen_cap, event_seen_cap, thread_seen_cap;
-    uint64_t event_count, thread_count;
     bool ordering; /* clocks are still needed */
     bool any_timed;
-    struct pt_crew *crew; /* NULL: events are pushed as they come */
-    struct waiting {      /* relevant events that no lattice has been given yet */
-        struct pt_event event;
-        uint32_t lane;
-        struct pt_clock *clock;
-    } * batch;
-    uint32_t batch_count;
+    struct pt_crew *crew; /* NULL, and no takers: events are pushed as they come */
+    unsigned takers;      /* threads that take batches while others are filled; 0: none */
+    bool makes_way;       /* ... until the lattice can be explored by two threads, for which there would be too many */
+    struct pt_feed *feed; /* NULL: none were needed yet */
+    uint32_t only;        /* a property with a lattice: where there is one, this */
+    struct batch {
+        struct waiting *events; /* relevant ones, that no lattice has been given yet */
+        uint64_t *counts;       /* their clocks, one after the other */
+        size_t counts_cap;
+        uint32_t count;
+        uint64_t first; /* number of its first event */
+    } slots[PT_FEED_SLOTS];
+    _Atomic bool failed; /* some lattice has */
+    /* Written for each event: takers look at nothing in these cache lines. */
+    _Alignas(64) struct filling {
+        struct waiting *events; /* of a slot, or of the only batch of a crew */
+        uint64_t *counts;
+        size_t counts_cap;
+        uint64_t count_count;
+        uint32_t count, limit; /* with so many events it is full, or ... */
+        uint32_t counts_limit; /* ... with so many counts */
+        uint64_t pushed;       /* relevant events */
+        unsigned slot;
+        uint64_t event_count, thread_count;
+    } fill;
     struct pt_clock *no_clock;
     struct pt_clock_pool own_clocks;
 };
@@ -92,6 +124,8 @@ static inline uint32_t pt_watched_event(const struct watched *w, const struct pt
 
 /* Where it pays and may be done, lattices are given their events by several threads from now on. */
 void pt_analysis_divide(struct pt_analysis *a);
+/* Nobody but the caller does anything from here on. Once all is flushed, or before the analysis is freed. */
+void pt_analysis_unite(struct pt_analysis *a);
 /* A relevant event, for all lattices; `lane`: where clocks count the events of its thread. */
 enum pt_status pt_analysis_push(struct pt_analysis *a, const struct pt_event *event, uint32_t lane,
                                 struct pt_clock *clock, struct pt_err *err);

@@ -36,7 +36,9 @@ void lat_level_release(struct pt_lattice *l, struct lat_level *level)
 {
     for (uint32_t p = 0; p < level->part_cap; p++)
         lat_part_release(l, &level->parts[p]);
-    level->reserved_parts = level->reserved = 0;
+    free(level->memory);
+    level->memory = NULL;
+    level->memory_bytes = level->reserved_parts = level->reserved = 0;
 }
 
 void lat_level_free(struct pt_lattice *l, struct lat_level *level)
@@ -54,11 +56,57 @@ static size_t cut_bytes(uint32_t words)
 void lat_part_release(struct pt_lattice *l, struct lat_part *part)
 {
     atomic_fetch_sub(&l->bytes, part->cap * cut_bytes(part->words));
-    free(part->keys);
-    free(part->runs);
-    free(part->letters);
-    free(part->sets);
+    if (!part->lent) {
+        free(part->keys);
+        free(part->runs);
+        free(part->letters);
+        free(part->sets);
+    }
     *part = (struct lat_part){0};
+}
+
+/* In one piece, so that it can be of large pages. */
+void lat_level_reserve(struct pt_lattice *l, struct lat_level *level, uint32_t parts, uint32_t each)
+{
+    enum { PAGE_CUTS = 512, STAGGER = 40 }; /* arrays that are read together do not begin at the same place of a page */
+    uint32_t cap = (each / PAGE_CUTS + 1) * PAGE_CUTS + STAGGER;
+    size_t bytes = (size_t)parts * cap * cut_bytes(1), before = level->memory_bytes;
+    for (uint32_t p = 0; p < level->part_cap; p++)
+        lat_part_release(l, &level->parts[p]);
+    if (bytes > before) {
+        free(level->memory);
+        level->memory_bytes = bytes > 2 * before ? bytes : 2 * before;
+        level->memory = pt_xlarge(level->memory_bytes);
+    }
+    uint64_t *at = level->memory, *runs = at + 2 * (size_t)parts * cap; /* last, since they may not be used */
+    for (uint32_t p = 0; p < parts; p++, at += 2 * (size_t)cap, runs += cap) {
+        struct lat_part *part = &level->parts[p];
+        part->lent = true;
+        part->words = 1;
+        part->cap = cap;
+        part->keys = at;
+        part->letters = (pt_letter *)(at + cap);
+        part->sets = part->letters + cap;
+        part->runs = runs;
+    }
+    atomic_fetch_add(&l->bytes, bytes);
+    level->reserved_parts = parts;
+    level->reserved = cap;
+}
+
+static void *own_copy(const void *lent, size_t bytes)
+{
+    return memcpy(pt_xmalloc(bytes), lent, bytes);
+}
+
+/* What was lent is too small. */
+static void make_own(struct lat_part *part)
+{
+    part->keys = own_copy(part->keys, part->cap * sizeof *part->keys);
+    part->runs = own_copy(part->runs, part->cap * sizeof *part->runs);
+    part->letters = own_copy(part->letters, part->cap * sizeof *part->letters);
+    part->sets = own_copy(part->sets, part->cap * sizeof *part->sets);
+    part->lent = false;
 }
 
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count)
@@ -71,6 +119,8 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
     size_t bytes = atomic_fetch_add(&l->bytes, (cap - part->cap) * cut_bytes(words));
     if (l->options->memory_limit && bytes > l->allowed && !l->rebuilding)
         atomic_store_explicit(&l->out_of_memory, true, memory_order_relaxed); /* read by workers between cuts */
+    if (part->lent)
+        make_own(part);
     part->keys = pt_xrealloc(part->keys, (size_t)cap * words * sizeof *part->keys);
     part->runs = pt_xrealloc(part->runs, cap * sizeof *part->runs);
     part->letters = pt_xrealloc(part->letters, cap * sizeof *part->letters);

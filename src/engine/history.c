@@ -32,14 +32,14 @@ enum { AHEAD = 4 }; /* levels that are dropped one after the other */
  */
 enum { FIRST_STRIDE = 16 };
 
-static struct lat_block *block_take(struct lat_history *h, size_t size)
+static struct lat_block *block_take(struct lat_history *h, size_t size, bool many_workers)
 {
     uint32_t class = 0;
     while (class < LAT_BLOCK_CLASSES && (size_t)SMALLEST_BLOCK << class < size)
         class ++;
     struct lat_block *block;
     if (class == LAT_BLOCK_CLASSES) {
-        block = pt_xmalloc(sizeof *block + size);
+        block = many_workers ? pt_xlarge(sizeof *block + size) : pt_xmalloc(sizeof *block + size);
         block->class = PT_NONE;
     } else if (h->spare[class]) {
         block = h->spare[class];
@@ -68,7 +68,9 @@ void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
     block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
     lat_window_forget(past->window);
-    *past = (struct lat_past_level){0};
+    past->block = NULL; /* all of it would be a string instruction, which costs more than the rest of this */
+    past->layout = NULL;
+    past->window = NULL;
 }
 
 /*
@@ -84,7 +86,7 @@ static size_t pinned_bytes(const struct pt_lattice *l)
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_column *column = &l->columns[layout->fields[f].column];
         for (uint64_t k = column->low + 1; k <= column->common; k++)
-            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock->len * sizeof(uint64_t);
+            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock_len * sizeof(uint64_t);
         cap += layout->fields[f].filled;
     }
     if (layout->refs == 1)
@@ -124,40 +126,42 @@ static bool has_one_letter(const struct lat_part *part)
 }
 
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
-                         struct lat_past_level *ret)
+                         struct lat_past_level *past)
 {
-    struct lat_past_level past = {.level = number, .layout = l->layout};
+    past->level = number; /* one by one: see lat_past_level_release */
+    past->layout = l->layout;
+    past->window = NULL;
+    past->bytes = 0;
     size_t words = l->ranked ? LAT_RANK_WORDS : l->layout ? l->layout->words : 1;
-    past.words = (uint32_t)words;
+    past->words = (uint32_t)words;
+    past->count = 0;
     for (uint32_t p = 0; p < level->part_count; p++)
-        past.count += level->parts[p].count;
-    uint32_t fields = l->layout ? l->layout->field_count : 0;
-    past.row = l->paired && !l->ranked;
-    past.distance = past.row && past.count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
-    past.one_letter = !l->full && has_one_letter(&level->parts[0]);
-    past.one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
-    size_t keys = (past.row ? 1 : past.count) * words;
-    size_t letters = past.one_letter ? 1 : past.count, sets = past.one_set ? 1 : past.count;
-    size_t bytes = keys * sizeof *past.keys + letters * sizeof *past.letters + sets * sizeof *past.sets;
-    past.block = block_take(&l->history, bytes + fields * sizeof *past.common);
-    past.keys = (uint64_t *)(void *)past.block->data;
-    past.letters = (pt_letter *)(past.keys + keys);
-    past.sets = past.letters + letters;
-    past.common = past.sets + sets;
-    lat_pool_run(l, past.count, copy_part, &(struct copying){level, &past}, level->part_count);
+        past->count += level->parts[p].count;
+    uint32_t fields = past->fields = l->layout ? l->layout->field_count : 0;
+    past->row = l->paired && !l->ranked;
+    past->distance = past->row && past->count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
+    past->one_letter = !l->full && has_one_letter(&level->parts[0]);
+    past->one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
+    size_t keys = (past->row ? 1 : past->count) * words;
+    size_t letters = past->one_letter ? 1 : past->count, sets = past->one_set ? 1 : past->count;
+    size_t bytes = keys * sizeof *past->keys + letters * sizeof *past->letters + sets * sizeof *past->sets;
+    past->block = block_take(&l->history, bytes + fields * sizeof *past->common, lat_has_many_workers(l));
+    past->keys = (uint64_t *)(void *)past->block->data;
+    past->letters = (pt_letter *)(past->keys + keys);
+    past->sets = past->letters + letters;
+    past->common = past->sets + sets;
+    lat_pool_run(l, past->count, copy_part, &(struct copying){level, past}, level->part_count);
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
-            past.common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
-        past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
-        past.fields = fields;
+            past->common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
+        past->bytes = l->layout->field_count * sizeof *past->common + pinned_bytes(l);
         l->layout->refs++;
     }
     if (l->ranked)
-        lat_ranks_remember(l, &past);
+        lat_ranks_remember(l, past);
     else
-        past.observed = lat_trail(l, number);
-    past.bytes += sizeof past + bytes;
-    *ret = past;
+        past->observed = lat_trail(l, number);
+    past->bytes += sizeof *past + bytes;
 }
 
 /* Forgets the oldest level, and the events that only it needed. */
@@ -232,10 +236,11 @@ void lat_history_push(struct pt_lattice *l)
     struct lat_history *h = &l->history;
     if (l->full && l->level % h->stride != 0)
         return;
-    struct lat_past_level past;
-    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, &past);
-    h->bytes += past.bytes;
-    PT_PUSH(h->levels, h->count, h->cap, past);
+    PT_GROW(h->levels, h->cap, (size_t)h->count + 1);
+    struct lat_past_level *past = &h->levels[h->count];
+    lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, past);
+    h->bytes += past->bytes;
+    h->count++;
     lat_history_shrink(l, h->budget);
 }
 

@@ -65,7 +65,9 @@ static void count_runs(struct pt_lattice *l, const struct lat_level *level)
     for (uint32_t p = 0; p < level->part_count; p++) {
         const struct lat_part *part = &level->parts[p];
         any |= part->count > 0;
-        for (uint32_t i = 0; i < part->count; i++)
+        if (l->uncounted && part->count)
+            runs = UINT64_MAX;
+        for (uint32_t i = 0; i < part->count && !l->uncounted; i++)
             if (__builtin_add_overflow(runs, part->runs[i], &runs))
                 runs = UINT64_MAX;
     }
@@ -192,10 +194,13 @@ void lat_give_up(struct pt_lattice *l, const char *why)
 {
     struct pt_finding *finding = l->finding;
     if (finding->verdict != PT_VERDICT_VIOLATED) {
-        if (finding->how == PT_HOW_OBSERVED)
+        if (finding->how == PT_HOW_OBSERVED) {
+            lat_alone(l, true);
             lat_observed_violation(l);
-        else
+            lat_alone(l, false);
+        } else {
             finding->verdict = PT_VERDICT_UNKNOWN;
+        }
         finding->message = pt_arena_strndup(&finding->arena, why, strlen(why));
     }
     finding->complete = false;
@@ -237,6 +242,8 @@ static pt_set flags_of_level(const struct pt_lattice *l)
     pt_set flags = 0;
     if (l->share)
         return l->share->flags;
+    if ((l->paired || l->ranked) && l->current->parts[0].calm != PT_NONE) /* which is the set of all */
+        return l->current->parts[0].calm & PT_SET_FLAGS;
     for (uint32_t p = 0; p < l->current->part_count; p++) {
         if (l->current->sorted)
             flags |= l->current->parts[p].flags;
@@ -271,16 +278,9 @@ static void count_level(struct pt_lattice *l)
     finding->width = cuts > finding->width ? cuts : finding->width;
 }
 
-bool lat_level_done(struct pt_lattice *l)
+/* What is to be told of a level with these flags; false: the exploration is over. */
+static bool tell_of_level(struct pt_lattice *l, pt_set flags)
 {
-    if (l->out_of_memory) {
-        count_runs(l, l->next); /* the level before: this one is not whole */
-        return give_up_at(l, "the memory limit was reached while making");
-    }
-    count_level(l);
-    pt_set flags = l->counting ? 0 : flags_of_level(l);
-    if (flags)
-        lat_ranks_leave(l);
     const uint64_t *key;
     pt_letter letter;
     if ((flags & PT_SET_BAD) && find_flagged(l, PT_SET_BAD, &key, &letter)) {
@@ -289,15 +289,33 @@ bool lat_level_done(struct pt_lattice *l)
         lat_history_release(l);
         if (l->options->found)
             l->options->found(l->options->context, l->finding);
-        if (!l->options->exhaustive) {
-            if (!l->full)
-                lat_cone_stop(l);
-            return false;
-        }
-        l->counting = true;
-    } else if ((flags & PT_SET_ERROR) && find_flagged(l, PT_SET_ERROR, &key, &letter)) {
+        l->counting = l->options->exhaustive;
+        if (!l->counting && !l->full)
+            lat_cone_stop(l);
+        return l->counting;
+    }
+    if ((flags & PT_SET_ERROR) && find_flagged(l, PT_SET_ERROR, &key, &letter)) {
         lat_evaluation_error(l, key);
         return false;
+    }
+    return true;
+}
+
+bool lat_level_done(struct pt_lattice *l)
+{
+    if (l->out_of_memory) {
+        count_runs(l, l->next); /* the level before: this one is not whole */
+        return give_up_at(l, "the memory limit was reached while making");
+    }
+    count_level(l);
+    pt_set flags = l->counting ? 0 : flags_of_level(l);
+    if (flags) {
+        lat_ranks_leave(l);
+        lat_alone(l, true);
+        bool goes_on = tell_of_level(l, flags);
+        lat_alone(l, false);
+        if (!goes_on)
+            return false;
     }
     if (!l->counting)
         lat_history_push(l);

@@ -37,6 +37,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *lattice, const struct pt_event
                                uint32_t user_event, struct pt_clock *clock, struct pt_err *err) PT_WARN_UNUSED;
 /* Whether further clocks can still change what is found: not after the exploration has ended. */
 bool pt_lattice_needs_order(const struct pt_lattice *lattice);
+/* Whether two threads can explore it as it is now, and the options allow that, if not for the time being. */
+bool pt_lattice_may_relay(const struct pt_lattice *lattice);
 /* Ends the exploration, if it has not ended yet: what is not settled is unknown, for this reason. */
 void pt_lattice_give_up(struct pt_lattice *lattice, const char *why);
 /* Events are missing here: the same, and what follows says nothing about the actual run either. */

@@ -12,11 +12,13 @@
 struct lat_event {
     uint64_t number; /* among the property's relevant events, from 1 */
     uint64_t line;
-    uint32_t op, object, loc;
+    uint32_t object, loc;
     uint32_t var, user_event; /* of the monitor, or PT_NONE */
     uint32_t effect;          /* pt_monitor_effect, or PT_NONE where there is none (user events, modules) */
-    bool joint;               /* it writes a variable that some atom reads together with others */
     uint32_t tenant;          /* whose it is */
+    uint32_t clock_len;       /* of its clock, which is not in the cache any more when it is asked for */
+    uint8_t op;
+    bool joint; /* it writes a variable that some atom reads together with others */
     struct pt_value value;
     struct pt_clock *clock;
     uint64_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
@@ -94,7 +96,8 @@ struct lat_part {
     uint32_t cap;
     uint32_t words; /* per key */
     pt_set flags;   /* of a sorted level: of all its sets */
-    bool crowded;   /* of a row (pair.c): to each of its cuts lead more runs than can be counted */
+    bool lent;      /* the arrays are parts of the level's memory */
+    bool crowded;   /* more runs than can be counted lead to each cut of a row (pair.c), or to some of a sorted level */
     /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
     pt_set calm;
 };
@@ -110,6 +113,8 @@ struct lat_level {
     struct lat_part *parts;
     uint32_t part_count, part_cap;     /* those beyond the count hold nothing, but may have memory */
     uint32_t reserved_parts, reserved; /* so many parts have room for so many cuts, or more: merge.c */
+    void *memory;                      /* what these are lent */
+    size_t memory_bytes;
     bool sorted; /* its keys rise, from each part to the next, too: merge.c; else parts are as above */
 };
 
@@ -118,19 +123,19 @@ struct lat_past_level {
     uint64_t level;
     struct lat_layout *layout; /* none: level 0 without an event, or a level of words (ranks.h) */
     struct lat_window *window; /* of a level of words: its keys are these */
-    uint32_t words;            /* per key */
     struct lat_block *block;   /* holds the arrays */
     uint64_t *keys;
-    bool row; /* there is one key, the others follow at this distance: pair.c */
-    uint64_t distance;
-    bool one_letter, one_set; /* there is one for all cuts */
     pt_letter *letters;
     pt_set *sets;
-    uint32_t count;
-    uint32_t *common;   /* per field of the layout: how many events above its base are in every cut */
-    uint32_t fields;    /* so many; the layout may have got more since */
-    pt_mstate observed; /* the monitor state of the actual run here */
+    uint32_t *common; /* per field of the layout: how many events above its base are in every cut */
     size_t bytes;
+    uint64_t distance;        /* of a row */
+    uint32_t words;           /* per key */
+    uint32_t count;           /* cuts */
+    uint32_t fields;          /* in `common`; the layout may have got more since */
+    pt_mstate observed;       /* the monitor state of the actual run here */
+    bool row;                 /* there is one key, the others follow at this distance: pair.c */
+    bool one_letter, one_set; /* there is one for all cuts */
 };
 
 static inline pt_letter lat_past_letter(const struct lat_past_level *past, uint32_t cut)
@@ -252,6 +257,7 @@ struct pt_lattice {
     bool stopped;                /* no more exploration */
     bool counting;               /* after a violation, --exhaustive: figures only */
     bool rebuilding;             /* levels are made again for a witness */
+    bool uncounted;              /* more runs lead to the level than can be counted: nobody does any more (merge.c) */
     uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
     struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
@@ -364,6 +370,15 @@ void lat_level_split(struct lat_level *level, uint32_t part_count);
 void lat_level_release(struct pt_lattice *l, struct lat_level *level);
 void lat_level_free(struct pt_lattice *l, struct lat_level *level);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
+/* So many that they would wait for each other's small pages: then memory is of large ones, which a few would rather not
+ * wait for. */
+static inline bool lat_has_many_workers(const struct pt_lattice *l)
+{
+    enum { MANY_WORKERS = 4 };
+    return l->worker_count >= MANY_WORKERS;
+}
+/* Room for so many cuts, of keys of one word, in each of the first parts. What the level holds is lost. */
+void lat_level_reserve(struct pt_lattice *l, struct lat_level *level, uint32_t parts, uint32_t each);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* Makes room for other keys; what is in them is lost. */
 void lat_part_rekey(struct pt_lattice *l, struct lat_part *part, uint32_t words);
@@ -473,7 +488,7 @@ void lat_history_release(struct pt_lattice *l);
 void lat_free_common(struct pt_lattice *l); /* bounded, without a history: the events that no cut will need again */
 void lat_history_shrink(struct pt_lattice *l, size_t budget);
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
-                         struct lat_past_level *ret);
+                         struct lat_past_level *past);
 void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past);
 
 /* A step of a run: a column's event. */
@@ -521,6 +536,13 @@ bool lat_level_done(struct pt_lattice *l);
 /* The same for who fills levels that others make; the level's own counts are how many levels it makes, and the bytes of
  * the events then. False: there is something to tell, and nothing was done. */
 bool lat_level_quiet(struct pt_lattice *l, struct lat_tally *tally, const struct lat_tally *level);
+
+/* Around what tells somebody something, or reads names: who reads the trace makes new ones meanwhile. */
+static inline void lat_alone(const struct pt_lattice *l, bool begins)
+{
+    if (l->options->alone)
+        l->options->alone(l->options->alone_of, begins);
+}
 
 /* lattice_push.c */
 /* The actual run takes one more step. */

@@ -39,8 +39,10 @@ void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *
             l->finding->how = PT_HOW_OBSERVED;
             l->observed_bad = l->pushed;
             if (l->options->observed) {
+                lat_alone(l, true);
                 struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
                 l->options->observed(l->options->context, l->finding, event ? &step : NULL);
+                lat_alone(l, false);
             }
         }
         l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
@@ -93,13 +95,20 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
                                    uint32_t var, struct pt_err *err)
 {
     struct pt_cut_event *last = &l->last_write[var];
-    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e)))
-        return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
-                         "the clocks do not order this write of '%s' with the one before it by %s",
-                         pt_name(l->names, PT_SPACE_VAR, event->object),
-                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
-    *last = *e;
+    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e))) {
+        lat_alone(l, true);
+        enum pt_status status = pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
+                                          "the clocks do not order this write of '%s' with the one before it by %s",
+                                          pt_name(l->names, PT_SPACE_VAR, event->object),
+                                          pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
+        lat_alone(l, false);
+        return status;
+    }
+    last->column = e->column; /* one by one: a copy of what was just written in parts has to wait for it */
+    last->index = e->index;
     last->needs = NULL;
+    last->object = e->object;
+    last->op = e->op;
     return PT_OK;
 }
 
@@ -117,24 +126,27 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
                   uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
 {
     struct lat_column *column = &l->columns[cut_event->column];
-    struct lat_event e = {.number = l->pushed,
-                          .line = event->line,
-                          .op = event->op,
-                          .object = event->object,
-                          .loc = event->loc,
-                          .var = var,
-                          .user_event = user_event,
-                          .effect = effect,
-                          .tenant = tenant_of(l, column, event->thread),
-                          .value = event->value,
-                          .clock = pt_clock_ref(clock)};
-    e.joint = var != PT_NONE && l->is_joint[var];
-    if (l->joint_count)
-        e.last = last_writes(l, column, var);
+    uint32_t tenant = tenant_of(l, column, event->thread);
+    uint64_t *last = l->joint_count ? last_writes(l, column, var) : NULL;
     size_t len = column->head + (column->arrived - column->freed);
-    PT_PUSH(column->events, len, column->cap, e);
+    PT_GROW(column->events, column->cap, len + 1);
+    struct lat_event *e = &column->events[len]; /* written where it will lie: see check_writes */
+    e->number = l->pushed;
+    e->line = event->line;
+    e->object = event->object;
+    e->loc = event->loc;
+    e->var = var;
+    e->user_event = user_event;
+    e->effect = effect;
+    e->tenant = tenant;
+    e->clock_len = clock->len;
+    e->op = event->op;
+    e->joint = var != PT_NONE && l->is_joint[var];
+    e->value = event->value;
+    e->clock = pt_clock_ref(clock);
+    e->last = last;
     column->arrived++;
-    l->event_bytes += sizeof e;
+    l->event_bytes += sizeof *e;
     pt_relation_add(&l->relation, cut_event);
 }
 

@@ -11,6 +11,11 @@
  * Several processes (share.h): each has a range of every level. What leads to the range of another one is merged here
  * as far as it can be, and sent; what others have sent, sorted too, is one stream more.
  *
+ * Runs are counted no further than it matters. Every cut but the last has a successor, so once more runs lead to some
+ * cut than can be counted, that is so for some cut of every later level, and with it for the sum over the level, which
+ * alone is asked for: from there on nobody counts (`uncounted`), and a third of what a cut takes is neither read nor
+ * written.
+ *
  * Guarantee: that of expand.c; the level is the same, in the same order, whatever the number of workers. Cost: per cut
  * one comparison for each thread, and per edge a few sequential reads. Only where keys are one word and the order is
  * decided by needs; other levels are made by expand.c.
@@ -142,12 +147,13 @@ struct output {
     struct lat_part *part;
     uint32_t count, cap;
     pt_set flags;
+    bool crowded; /* more runs lead to some cut than can be counted */
     struct memo step;
 };
 
-/* Writes a cut down; false: there is no memory for more. */
+/* Writes a cut down, with its runs unless nobody counts them; false: there is no memory for more. */
 static inline __attribute__((always_inline)) bool put(struct pt_lattice *l, struct output *o, uint64_t key,
-                                                      uint64_t runs, pt_letter letter, pt_set set)
+                                                      const uint64_t *runs, pt_letter letter, pt_set set)
 {
     struct lat_part *to = o->part;
     if (__builtin_expect(o->count == o->cap, 0)) {
@@ -157,7 +163,8 @@ static inline __attribute__((always_inline)) bool put(struct pt_lattice *l, stru
         o->cap = to->cap;
     }
     to->keys[o->count] = key;
-    to->runs[o->count] = runs;
+    if (runs)
+        to->runs[o->count] = *runs;
     to->letters[o->count] = letter;
     to->sets[o->count++] = set;
     o->flags |= set;
@@ -191,6 +198,7 @@ struct manner {
     bool joint;  /* there are atoms over several variables */
     bool shared; /* there is what other processes have sent */
     bool away;   /* it is for another process */
+    bool counts; /* the runs that lead to a cut */
 };
 
 /* What others have sent, as far as it is in the range: complete cuts, whose sets were stepped unless that is done
@@ -219,7 +227,7 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
     const struct stream *by = NULL;
     const bool sent = manner.shared && heads[count] == key;
     if (sent) {
-        runs = a->part->runs[a->at];
+        runs = manner.counts ? a->part->runs[a->at] : 0;
         set = a->part->sets[a->at];
         letter = a->part->letters[a->at];
         a->at++;
@@ -230,8 +238,10 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
         if (heads[f] != key)
             continue;
         pt_set came = s->sets[s->at];
-        if (__builtin_add_overflow(runs, s->runs[s->at], &runs))
+        if (manner.counts && __builtin_add_overflow(runs, s->runs[s->at], &runs)) {
             runs = UINT64_MAX;
+            o->crowded = true;
+        }
         set = by || sent ? set : came;
         if (!by || (manner.joint && by->field->joint[index_of(by, key)] && !s->field->joint[index_of(s, key)])) {
             letter = sent ? letter : s->letters[s->at];
@@ -246,18 +256,18 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
     if (!sent && (manner.later || !l->counting))
         letter = lat_cut_letter(l, w, &key, letter, by->field, index_of(by, key));
     if (manner.later && manner.away)
-        return put(l, o, key, runs, letter, set);
+        return put(l, o, key, manner.counts ? &runs : NULL, letter, set);
     if (manner.later) {
         if (set != o->step.a || letter != o->step.b)
             o->step = (struct memo){set, letter, pt_sets_step(&l->sets, &w->cache, set, letter)};
-        return put(l, o, key, runs, letter, o->step.result);
+        return put(l, o, key, manner.counts ? &runs : NULL, letter, o->step.result);
     }
     if (!l->counting)
         set = step_each(l, w, streams, heads, &key, count, letter, sent, set);
     for (uint32_t f = 0; f < count; f++)
         if (heads[f] == key)
             advance(&streams[f], &heads[f], guard);
-    return put(l, o, key, runs, l->counting ? 0 : letter, l->counting ? PT_SET_EMPTY : set);
+    return put(l, o, key, manner.counts ? &runs : NULL, l->counting ? 0 : letter, l->counting ? PT_SET_EMPTY : set);
 }
 
 static inline __attribute__((always_inline)) void merge_range(struct pt_lattice *l, struct lat_worker *w,
@@ -269,7 +279,7 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
     struct stream streams[MOST_STREAMS];
     uint64_t heads[MOST_STREAMS + 1];
     struct arrivals a = {NULL, 0};
-    struct output o = {to, 0, to->cap, 0, {PT_NONE, 0, 0}};
+    struct output o = {to, 0, to->cap, 0, false, {PT_NONE, 0, 0}};
     for (uint32_t f = 0; f < count; f++) {
         seek(&streams[f], m, &l->layout->fields[f], range.first);
         heads[f] = head_of(&streams[f], guard);
@@ -287,20 +297,22 @@ static inline __attribute__((always_inline)) void merge_range(struct pt_lattice 
     }
     to->count = o.count;
     to->flags = o.flags & PT_SET_FLAGS;
+    to->crowded = o.crowded;
     to->words = 1;
 }
 
-static inline __attribute__((always_inline)) void
-merge_item(struct pt_lattice *l, struct lat_worker *w, const struct merging *m, uint32_t number, const bool shared)
+static inline __attribute__((always_inline)) void merge_item(struct pt_lattice *l, struct lat_worker *w,
+                                                             const struct merging *m, uint32_t number,
+                                                             const bool shared, const bool counts)
 {
     struct lat_part *to = &m->parts[number];
     struct range range = m->ranges[number];
     uint32_t count = l->layout->field_count;
-    const struct manner plain = {true, false, shared, false};
+    const struct manner plain = {true, false, shared, false, counts};
     if (l->counting || !l->same_letters)
-        merge_range(l, w, m, to, range, count, (struct manner){false, true, shared, false});
+        merge_range(l, w, m, to, range, count, (struct manner){false, true, shared, false, counts});
     else if (l->joint_count)
-        merge_range(l, w, m, to, range, count, (struct manner){true, true, shared, false});
+        merge_range(l, w, m, to, range, count, (struct manner){true, true, shared, false, counts});
     else if (count == 2) /* constants let the compiler unroll the loops over threads away */
         merge_range(l, w, m, to, range, 2, plain);
     else if (count == 3)
@@ -313,12 +325,17 @@ merge_item(struct pt_lattice *l, struct lat_worker *w, const struct merging *m, 
 
 static void merge_alone(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
 {
-    merge_item(l, w, context, number, false);
+    merge_item(l, w, context, number, false, true);
+}
+
+static void merge_uncounted(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
+{
+    merge_item(l, w, context, number, false, false);
 }
 
 static void merge_shared(struct pt_lattice *l, struct lat_worker *w, uint32_t number, void *context)
 {
-    merge_item(l, w, context, number, true);
+    merge_item(l, w, context, number, true, true);
 }
 
 /* The range of another process. */
@@ -331,9 +348,9 @@ static void merge_away(struct pt_lattice *l, struct lat_worker *w, uint32_t numb
     if (number == l->share->group->rank)
         return;
     if (lat_steps_later(l))
-        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){true, true, false, true});
+        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){true, true, false, true, true});
     else
-        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){false, true, false, true});
+        merge_range(l, w, m, &m->parts[number], range, count, (struct manner){false, true, false, true, true});
 }
 
 /* Where the next level, or our range of it, is cut: at every cuts / count-th key of this one. */
@@ -382,6 +399,10 @@ static void reserve(struct pt_lattice *l, struct lat_level *to, uint64_t cuts, u
     uint64_t each = cuts / count + cuts / count / 2;
     if (l->options->memory_limit || each > UINT32_MAX / 2 || (count <= to->reserved_parts && each <= to->reserved))
         return;
+    if (lat_has_many_workers(l)) {
+        lat_level_reserve(l, to, count, (uint32_t)each);
+        return;
+    }
     for (uint32_t p = 0; p < count; p++)
         lat_part_reserve(l, &to->parts[p], 1, (uint32_t)each);
     to->reserved_parts = count;
@@ -405,5 +426,7 @@ void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *t
     m.parts = to->parts;
     if (count > 1)
         reserve(l, to, cuts, (uint32_t)count);
-    lat_pool_run(l, cuts, l->share ? merge_shared : merge_alone, &m, (uint32_t)count);
+    lat_pool_run(l, cuts, l->share ? merge_shared : l->uncounted ? merge_uncounted : merge_alone, &m, (uint32_t)count);
+    for (uint32_t p = 0; p < count && !l->share && !l->rebuilding && !l->out_of_memory; p++)
+        l->uncounted = l->uncounted || to->parts[p].crowded;
 }

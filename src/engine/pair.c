@@ -296,8 +296,10 @@ static void make_inner(struct pt_lattice *l, uint32_t at)
     to->calm = l->same_letters && !l->counting ? from->sets[0] : PT_NONE; /* if there is no cut but this one */
     if (!count)
         return;
-    for (uint32_t i = 0; i < count; i++)
-        to->keys[at + i] = from->keys[i] + step_a;
+    const uint64_t *before = from->keys;
+    uint64_t *after = to->keys + at;
+    for (size_t i = 0; i < count; i++) /* a vector loop */
+        after[i] = before[i] + step_a;
     if (!l->counting) {
         to->calm = make_payload(l, at);
     } else {

@@ -55,6 +55,11 @@ static bool may_relay(const struct pt_lattice *l)
     return l->options->relays && !l->options->memory_limit && !l->options->exhaustive && !l->module;
 }
 
+bool pt_lattice_may_relay(const struct pt_lattice *l)
+{
+    return l->ranked && may_relay(l);
+}
+
 uint32_t lat_relay_slots(const struct pt_lattice *l)
 {
     if (!may_relay(l))
@@ -330,7 +335,7 @@ static bool is_slower(struct pt_lattice *l)
 bool lat_relay_ready(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    if (!may_relay(l))
+    if (!may_relay(l) || l->options->relays_wait)
         return false;
     if (!r->relay) {
         if (!is_due(l))

@@ -76,6 +76,24 @@ def many_live_threads():
 
 
 @test
+def told_in_order():
+    """Properties that threads of their own look at: what is told comes in the order of events, and is what `check` says of the trace."""
+    build("fast")
+    write("fast.prop", "property late: x < 20000; property other: y < 20000; property early: x < 15000; property fine: x >= 0 && y >= 0;"
+                       "property soon: y < 9000; property sum: x + y < 45000; property change: always (x == 7000 -> once y >= 0);")
+    where = {"late": ("x", 20000), "other": ("y", 20000), "early": ("x", 15000), "soon": ("y", 9000)}
+    for jobs in ("1", "2", "3", "9"):
+        done = run(PORTENT, "run", "--jobs", jobs, "-s", "fast.prop", "-o", "fast.trace", "-r", "fast.json", "--", "./fast", "30000")
+        same(f"status ({done.stderr})", done.returncode, FOUND)
+        same_offline("fast.prop", "fast.trace", "fast.json")
+        lines = [event[1] for event in events("fast.trace")]
+        at = {name: lines.index(f"w({var})={value}") for name, (var, value) in where.items()}
+        told = re.findall(r"^Property '(\w+)': your run has just broken it", done.stderr, re.MULTILINE)
+        same("told", set(told), set(at) | {"sum"})
+        same("in the order of the events", [name for name in told if name in at], sorted(at, key=at.get))
+
+
+@test
 def many_live_threads_in_full():
     """The same where every access is recorded."""
     build("many")

@@ -192,8 +192,12 @@ static void explore(struct checked *k, const struct run *run, const struct count
              c[0], (int)(joint ? c[1] - c[0] : c[1]), c[2], (int)(joint ? c[3] - c[2] : c[3]));
     start(k, text, options);
     for (uint32_t at = 1; at <= EVENTS; at++) {
+        struct pt_err err;
         feed(k, run->thread[at], ++counts[run->thread[at]]);
-        if (at > FROM + 1000 && at % 100 == 0 && !k->analysis->watched[0].lattice->stopped) {
+        if (at <= FROM + 1000 || at % 100)
+            continue;
+        assert_int_equal(pt_analysis_flush(k->analysis, &err), PT_OK); /* others may have the lattice */
+        if (!k->analysis->watched[0].lattice->stopped) {
             seen.levels++;
             seen.words += k->analysis->watched[0].lattice->ranked;
         }

@@ -422,29 +422,93 @@ static void check_deep_witness(const struct pt_finding *f)
 static void test_deep_violation_is_rebuilt(void **state)
 {
     (void)state;
-    struct checked k[2];
-    struct pt_names names[2];
-    for (int i = 0; i < 2; i++) {
+    struct checked k[3];
+    struct pt_names names[3];
+    for (int i = 0; i < 3; i++) {
         struct pt_analysis_options opts = options(PT_ALL, PT_ALL);
-        opts.jobs = i ? 4 : 1;
-        opts.cuts_for_each = 0;               /* its levels are wide enough, and the many narrow ones would take long */
-        opts.exhaustive = i;                  /* the rest is then only counted */
-        opts.memory_limit = i ? 32 << 20 : 0; /* a quarter of it for the history: many levels in a row are made again */
+        opts.jobs = i ? 3 + (unsigned)i : 1;
+        opts.cuts_for_each = 0;   /* its levels are wide enough, and the many narrow ones would take long */
+        opts.exhaustive = i == 1; /* the rest is then only counted */
+        opts.memory_limit =
+            i == 1 ? 32 << 20 : 0; /* a quarter of it for the history: many levels in a row are made again */
         pt_names_init(&names[i]);
         checked_start(&k[i], &names[i], DEEP, &opts);
         feed_counters(&k[i], &names[i], 4, 45);
         check_deep_witness(k[i].findings[0]);
     }
     same_steps(k[0].findings[0]->witness, k[1].findings[0]->witness, k[0].findings[0]->witness_count);
+    same_steps(k[0].findings[0]->witness, k[2].findings[0]->witness, k[0].findings[0]->witness_count);
     assert_int_equal(k[0].findings[0]->levels, 178);
+    assert_int_equal(k[2].findings[0]->levels, 178);
+    assert_int_equal(k[2].findings[0]->states, k[0].findings[0]->states);
     assert_int_equal(k[1].findings[0]->levels, 181);
     assert_int_equal(k[1].findings[0]->states, 46 * 46 * 46 * 46);
     assert_int_equal(k[1].findings[0]->runs, UINT64_MAX);
     assert_true(k[1].findings[0]->runs_overflow && k[1].findings[0]->complete);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         checked_release(&k[i]);
         pt_names_release(&names[i]);
     }
+}
+
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* How many runs of two or three counters up to `each` lead to the cuts of a level; UINT64_MAX: as many, or more. */
+static uint64_t runs_to(uint32_t threads, uint32_t each, uint32_t level)
+{
+    static uint64_t to[40][40][40];
+    uint64_t sum = 0;
+    for (uint32_t a = 0; a <= each; a++)
+        for (uint32_t b = 0; b <= each; b++)
+            for (uint32_t c = 0; c <= (threads > 2 ? each : 0); c++) {
+                uint64_t runs = a + b + c == 0;
+                runs = saturated(runs, a ? to[a - 1][b][c] : 0);
+                runs = saturated(runs, b ? to[a][b - 1][c] : 0);
+                to[a][b][c] = saturated(runs, c ? to[a][b][c - 1] : 0);
+                sum = a + b + c == level ? saturated(sum, to[a][b][c]) : sum;
+            }
+    return sum;
+}
+
+/* Runs are counted until there are too many, at the end or long before it. */
+static void test_many_runs(void **state)
+{
+    static const char *const forms[] = {
+        "property p: v0 < 99 && v1 < 99%s;",                /* holds */
+        "property p: v0 + v1 < 99%s;",                      /* holds, over several variables */
+        "property p: !(v0 == %u && v1 == %u)%s;",           /* bad late */
+        "property p: always (v0 == %u -> once v1 > %u)%s;", /* bad earlier */
+    };
+    (void)state;
+    for (uint32_t threads = 2; threads <= 3; threads++)
+        for (uint32_t each = threads == 2 ? 31 : 12; each <= (threads == 2 ? 36 : 17); each++)
+            for (uint32_t form = 0; form < 8; form++) {
+                struct checked k;
+                struct pt_names names;
+                char text[128];
+                const char *third = threads > 2 ? " && v2 < 99" : "";
+                struct pt_analysis_options opts = options(PT_ALL, PT_ALL);
+                opts.exhaustive = form >= 4;
+                if (form % 4 < 2)
+                    snprintf(text, sizeof text, forms[form % 4], third);
+                else
+                    snprintf(text, sizeof text, forms[form % 4], each - 1, form % 4 == 2 ? each - 2 : 0, third);
+                pt_names_init(&names);
+                checked_start(&k, &names, text, &opts);
+                feed_counters(&k, &names, threads, each);
+                const struct pt_finding *f = k.findings[0];
+                uint32_t bad = form % 4 == 2 ? 2 * each - 3 : each - 1;
+                bool violated = form % 4 >= 2;
+                uint64_t runs = runs_to(threads, each, violated && !opts.exhaustive ? bad : threads * each);
+                assert_int_equal(f->verdict, violated ? PT_VERDICT_VIOLATED : PT_VERDICT_HOLDS);
+                assert_int_equal(f->runs, runs);
+                assert_int_equal(f->runs_overflow, runs == UINT64_MAX);
+                checked_release(&k);
+                pt_names_release(&names);
+            }
 }
 
 static void test_memory_limit(void **state)
@@ -727,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_given_clocks),
         cmocka_unit_test(test_properties_do_not_disturb_each_other),
         cmocka_unit_test(test_deep_violation_is_rebuilt),
+        cmocka_unit_test(test_many_runs),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_small_history),
         cmocka_unit_test(test_long_run_anchors_its_witness),

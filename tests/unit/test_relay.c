@@ -67,8 +67,8 @@ static void explore(struct explored *x, struct computation *c, const char *text,
         if (e % 100 == 99)
             look_at_tasks(x);
     }
-    if (pt_analysis_flush(x->analysis, &err) != PT_OK)
-        fail_msg("%s", err.message);
+    enum pt_status flushed = pt_analysis_flush(x->analysis, &err); /* with threads it may come to light here */
+    x->status = x->status == PT_OK ? flushed : x->status;
     look_at_tasks(x);
     pt_analysis_finish(x->analysis, NULL);
     x->findings = pt_analysis_findings(x->analysis, &count);

@@ -144,6 +144,16 @@ static bool place_name(void *context, const char *file, uint64_t offset, bool wh
     return true;
 }
 
+/* What the analysis has not looked at yet (engine/analysis.h, `live`). */
+static void catch_up(struct pt_session *session)
+{
+    struct pt_err err;
+    if (!session->nonsense && session->analysis && pt_analysis_flush(session->analysis, &err) != PT_OK) {
+        session->nonsense = true;
+        pt_session_complain(session, &err);
+    }
+}
+
 /* The threads evaluate decentralised properties themselves. For `check` to do so on what is recorded it needs all their
  * events, and what each knows of the others': so all are counted, unless everything is recorded and says it by itself.
  */
@@ -180,6 +190,7 @@ static void take_local(void *context, const struct pt_channel_local *local)
                                       .object = report_object,
                                       .state = report_state,
                                       .context = session};
+    catch_up(session);
     if (session->analysis)
         pt_analysis_reported(session->analysis, &report);
 }
@@ -201,6 +212,7 @@ static const char *found_thread(void *context, uint64_t number, bool settle)
 static void take_found(void *context, const struct pt_channel_found *found)
 {
     struct pt_session *session = context;
+    catch_up(session);
     if (session->founds)
         pt_founds_take(session->founds, found->key, found->count, found->report, found->report_bytes);
 }
@@ -387,10 +399,14 @@ static void observe(struct pt_session *session, const struct pt_launched *launch
         if (got == PT_READ_EVENT) {
             take(session, &event);
             wait = SHORTEST_WAIT;
-        } else if (got == PT_READ_END) {
+            continue;
+        }
+        if (got == PT_READ_END)
             let_go(session);
+        catch_up(session); /* before it sleeps, or sees the program end */
+        if (got == PT_READ_END)
             return;
-        } else if (pt_launch_is_over(launched)) {
+        if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
             over = true;
         } else if (pt_recorded_follow(session)) {
@@ -440,6 +456,7 @@ static void begin(struct pt_session *session, pid_t process)
         introduce(session, process);
     session->analyse.engine.block = session->wider ? NULL : session->resolved.block;
     session->analyse.engine.races_reported = !session->wider;
+    session->analyse.engine.live = !session->follower.event && !session->follower.tick && !session->wider;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     session->founds = make_founds(session);
@@ -560,6 +577,7 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     struct pt_buf lost, left_out;
     pt_buf_init(&lost);
     pt_buf_init(&left_out);
+    catch_up(session);
     bool incomplete = pt_session_losses(session, &lost);
     session->output.output.trace_ended = true;
     pt_session_warn(session, &lost);

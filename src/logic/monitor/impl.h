@@ -28,6 +28,10 @@ struct pt_monitor {
     struct pt_varref *module_vars;
     uint32_t var_count, event_count;
     struct pt_value *one_value; /* scratch of pt_monitor_effect, var_count of them */
+    struct last_effect {
+        struct effect effect; /* whose mask is 0: there was none */
+        uint32_t id;
+    } * last_effects; /* per variable: the one before, which comes again more often than not */
 
     struct pt_strtab letters; /* struct letter; a module's: values and event */
     struct pt_strtab effects; /* struct effect */

@@ -51,8 +51,10 @@ uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value v
 {
     struct effect effect = {0, 0, 0};
     struct letter letter = {0, 0};
-    if (!m->one_value)
+    if (!m->one_value) {
         m->one_value = pt_xcalloc(m->var_count, sizeof *m->one_value);
+        m->last_effects = pt_xcalloc(m->var_count, sizeof *m->last_effects);
+    }
     m->one_value[var] = value; /* the atoms evaluated here read no other */
     for (uint32_t i = 0; i < m->property->atom_count; i++) {
         const struct pt_atom *atom = &m->property->atoms[i];
@@ -63,7 +65,10 @@ uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value v
     }
     effect.bits = letter.bits;
     effect.unknown = letter.unknown;
-    return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);
+    struct last_effect *last = &m->last_effects[var];
+    if (!effect.mask || memcmp(&effect, &last->effect, sizeof effect) != 0)
+        *last = (struct last_effect){effect, pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect)};
+    return last->id;
 }
 
 pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effect)

@@ -167,6 +167,7 @@ void pt_monitor_free(struct pt_monitor *m)
     free(m->module_vars);
     free(m->joint_vars);
     free(m->one_value);
+    free(m->last_effects);
     pt_strtab_release(&m->letters);
     pt_strtab_release(&m->effects);
     pt_strtab_release(&m->states);
