@@ -41,9 +41,9 @@ bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot)
     return pt_race_knows(self, slot);
 }
 /* The first that is free, so that one is used again as soon as it can be. */
-uint32_t pt_race_row_new(struct pt_race_self *self)
+uint32_t pt_race_row_new(struct pt_race_self *self, enum pt_race_row_kind kind)
 {
-    (void)self;
+    (void)self, (void)kind;
     for (uint32_t i = 1; i < ROWS; i++)
         if (!is_row_used[i]) {
             is_row_used[i] = true;

@@ -34,8 +34,9 @@ static unsigned free_rows(void)
     unsigned count = 0;
     struct pt_race_self *self = pt_race_begin(THREADS, NULL, &sites[0]);
     assert_non_null(self);
-    while (count <= ROWS && (at = pt_race_row_new(self)) != 0)
-        taken_rows[count++] = at;
+    for (unsigned kind = PT_RACE_ROWS; kind <= PT_RACE_LINKS; kind++)
+        while (count <= ROWS && (at = pt_race_row_new(self, kind)) != 0)
+            taken_rows[count++] = at;
     for (unsigned i = 0; i < count; i++)
         pt_race_row_free(self, taken_rows[i]);
     pt_race_end(self);

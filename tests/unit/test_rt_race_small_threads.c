@@ -127,8 +127,9 @@ static void *play(void *argument)
 static unsigned free_rows(void)
 {
     unsigned count = 0;
-    while (count <= ROWS && pt_race_row_new(first))
-        count++;
+    for (unsigned kind = PT_RACE_ROWS; kind <= PT_RACE_LINKS; kind++)
+        while (count <= ROWS && pt_race_row_new(first, kind))
+            count++;
     return count;
 }
 

@@ -139,7 +139,7 @@ enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_
                                       uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {
     if (self->log.column == PT_RACE_NO_COLUMN)
-        return PT_RACE_TWO;
+        return pt_race_chain_read(self, pair, w, r, granule, bytes, site);
     struct entry *entry = entry_of(self->log.column, r);
     if (pt_race_get(&entry->number) != r)
         turn_to(entry, r);
@@ -168,7 +168,9 @@ enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_
 enum pt_race_made pt_race_common_begin(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                        uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {
-    uint32_t at = self->log.column == PT_RACE_NO_COLUMN ? 0 : pt_race_row_new(self);
+    if (self->log.column == PT_RACE_NO_COLUMN)
+        return pt_race_chain_read(self, pair, w, r, granule, bytes, site);
+    uint32_t at = pt_race_row_new(self, PT_RACE_ROWS);
     if (!at)
         return PT_RACE_TWO;
     struct pt_race_row *row = &pt_race_rows[at];

@@ -37,8 +37,9 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces);
 /* A cell that nothing is known of. Never 0. */
 uint32_t pt_race_cell_new(struct pt_race_self *self);
 void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
-/* A row; 0: there is no more room. */
-uint32_t pt_race_row_new(struct pt_race_self *self);
+/* A row, or a link of a chain; 0: there is no more room. */
+enum pt_race_row_kind { PT_RACE_ROWS, PT_RACE_LINKS };
+uint32_t pt_race_row_new(struct pt_race_self *self, enum pt_race_row_kind kind);
 void pt_race_row_free(struct pt_race_self *self, uint32_t row);
 /* What r is when that row, or link, is begun: it has never been that before. */
 static inline uint64_t pt_race_row_word(struct pt_race_row *row, uint64_t kind)

@@ -263,6 +263,10 @@ enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pa
 /* The thread makes no such reads any more; and none at all. */
 void pt_race_loop_leave(struct pt_race_self *self, struct pt_race_loop *loop);
 void pt_race_loop_end(struct pt_race_self *self);
+/* A read that does not race with w, of a granule that others have read, by a thread that has no column: its slot goes
+ * into a chain of the granule's own, or of its row's. */
+enum pt_race_made pt_race_chain_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                     uintptr_t granule, unsigned bytes, const struct pt_site *site);
 /* The slots of a chain, the latest first. */
 unsigned pt_race_chain_slots(uint64_t r, uint64_t *out);
 /* So many name it no more. Nothing happens to what is no chain. */

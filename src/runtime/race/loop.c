@@ -52,7 +52,7 @@ void pt_race_chain_drop(struct pt_race_self *self, uint64_t r, uint32_t count)
 /* A link with so many that name it, which names `first`; 0: there is no room. */
 static uint64_t link_to(struct pt_race_self *self, uint64_t first, uint64_t slot, uint32_t count)
 {
-    uint32_t at = pt_race_row_new(self);
+    uint32_t at = pt_race_row_new(self, PT_RACE_LINKS);
     if (!at)
         return 0;
     struct pt_race_row *link = &pt_race_rows[at];
@@ -68,6 +68,7 @@ struct change {
     uint64_t mine; /* the thread's slot of its region; 0: none */
     uint64_t kept[MOST], replaced[MOST];
     unsigned kept_count, replaced_count;
+    bool is_last; /* `mine` was the last that came, and the others are as they were before that */
 };
 
 static void split(const struct pt_race_self *self, uint64_t r, unsigned bytes, struct change *change)
@@ -78,6 +79,7 @@ static void split(const struct pt_race_self *self, uint64_t r, unsigned bytes, s
     for (unsigned i = 0; i < count; i++)
         if (pt_race_is_mine(self, change->kept[i]))
             change->mine = change->kept[i];
+    change->is_last = change->mine && pt_race_is_chain(r) && change->kept[0] == change->mine;
     bytes |= (uint8_t)change->mine; /* what the thread knows now it has known in all its region */
     for (unsigned i = 0; i < count; i++) {
         uint64_t slot = change->kept[i];
@@ -153,25 +155,25 @@ static uint64_t log_it(struct pt_race_self *self, const struct change *change, u
     return pt_race_slot_of(self, number, bytes | (uint8_t)mine);
 }
 
-/* What r becomes when the thread's slot is this; 0: there is no room. */
-static uint64_t build(struct pt_race_self *self, uint64_t r, const struct change *change, uint64_t mine)
+/* What r becomes when the thread's slot is this; so many will name it. 0: there is no room. */
+static uint64_t build(struct pt_race_self *self, uint64_t r, const struct change *change, uint64_t mine, uint32_t count)
 {
     if (change->mine == mine && !change->replaced_count)
         return r;
     if (!change->kept_count)
         return mine;
-    uint64_t first = r, made;
-    if (change->mine || change->replaced_count) {
+    uint64_t first = change->is_last ? pt_race_get(&link_of(r)->first) : r, made;
+    if (change->replaced_count || (change->mine && !change->is_last)) {
         first = change->kept[change->kept_count - 1];
         for (unsigned i = change->kept_count - 1; i-- > 0; first = made)
             if ((made = link_to(self, first, change->kept[i], 1)) == 0) {
                 pt_race_chain_drop(self, first, 1);
                 return 0;
             }
-    } else if (pt_race_is_chain(r)) {
-        atomic_fetch_add(&link_of(r)->count, 1);
+    } else if (pt_race_is_chain(first)) {
+        atomic_fetch_add(&link_of(first)->count, 1);
     }
-    made = link_to(self, first, mine, HOLD);
+    made = link_to(self, first, mine, count);
     if (!made)
         pt_race_chain_drop(self, first, 1);
     return made;
@@ -187,7 +189,7 @@ static enum pt_race_made make_locked(struct pt_race_self *self, uint64_t r, uint
     if (change.kept_count == MOST)
         return PT_RACE_AGAIN;
     uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), &number);
-    uint64_t to = build(self, r, &change, mine);
+    uint64_t to = build(self, r, &change, mine, HOLD);
     if (!to)
         return PT_RACE_AGAIN;
     loop->to = to;
@@ -227,6 +229,37 @@ enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pa
         if (made == PT_RACE_MADE)
             pt_race_put(&pair->r, loop->to);
     }
+    pt_race_unlock_word(&pair->w, word);
+    return made;
+}
+
+/* The granule is locked; `chain` is its slot of reads, or what its row has before it. */
+static enum pt_race_made add_locked(struct pt_race_self *self, _Atomic uint64_t *chain, uintptr_t granule,
+                                    unsigned bytes, const struct pt_site *site)
+{
+    struct change change;
+    uint64_t from = pt_race_get(chain), number;
+    split(self, from, bytes, &change);
+    if (change.kept_count == MOST)
+        return PT_RACE_TWO;
+    uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), &number);
+    uint64_t to = build(self, from, &change, mine, 1);
+    if (!to)
+        return PT_RACE_TWO;
+    pt_race_put(chain, to);
+    if (to != from)
+        pt_race_chain_drop(self, from, 1);
+    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
+    return PT_RACE_MADE;
+}
+
+enum pt_race_made pt_race_chain_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
+                                     uintptr_t granule, unsigned bytes, const struct pt_site *site)
+{
+    uint64_t word = pt_race_lock_word(&pair->w);
+    enum pt_race_made made = PT_RACE_CHANGED;
+    if (word == w && pt_race_get(&pair->r) == r)
+        made = add_locked(self, pt_race_is_row(r) ? &link_of(r)->first : &pair->r, granule, bytes, site);
     pt_race_unlock_word(&pair->w, word);
     return made;
 }

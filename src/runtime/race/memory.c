@@ -22,6 +22,8 @@ enum {
     LIST = 32
 };
 
+enum { FIRST_LINK = 1 << (PT_RACE_ROW_BITS - 1) };
+
 struct pt_race_cell *pt_race_cells;
 struct pt_race_row *pt_race_rows;
 static char *lists; /* of slots, in units of 32 bytes */
@@ -34,9 +36,17 @@ static struct {
     size_t reserve_left;
     struct pt_race_pieces pieces;
     void *large[LARGE]; /* free ones, of so many pages as a power of two */
-    uint32_t cells_used, rows_used;
+    uint32_t cells_used, rows_used[2];
     uint32_t many_used; /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
+
+/* 0 is none. Rows and links have numbers of their own, since columns have a place for each number up to the highest of
+ * a row. */
+static void begin_numbers(void)
+{
+    common.cells_used = common.rows_used[PT_RACE_ROWS] = 1;
+    common.rows_used[PT_RACE_LINKS] = FIRST_LINK;
+}
 
 bool pt_race_memory_start(void)
 {
@@ -44,7 +54,7 @@ bool pt_race_memory_start(void)
     common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
     pt_race_rows = pt_sys_reserve_table(sizeof *pt_race_rows << PT_RACE_ROW_BITS);
-    common.cells_used = common.rows_used = 1; /* 0 is none */
+    begin_numbers();
     lists = pt_sys_reserve_table((size_t)LIST << PT_RACE_MANY_BITS);
     return pt_race_cells && pt_race_rows && lists && common.reserve;
 }
@@ -59,7 +69,7 @@ void pt_race_memory_restart(void)
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
     common.reserve_left = RESERVE;
-    common.cells_used = common.rows_used = 1;
+    begin_numbers();
 }
 
 /* Under the lock. Recording has stopped when the reserve is used: no more than what is under way needs it. */
@@ -249,57 +259,63 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
-/* ---- rows ---- */
+/* ---- rows, and links of chains ---- */
+
+static unsigned kind_of(uint32_t row)
+{
+    return row < FIRST_LINK ? PT_RACE_ROWS : PT_RACE_LINKS;
+}
 
 static void push_row(struct pt_race_pieces *pieces, uint32_t row)
 {
-    pt_race_rows[row].next_free = pieces->rows;
-    pieces->rows = row;
-    pieces->row_count++;
+    pt_race_rows[row].next_free = pieces->rows[kind_of(row)];
+    pieces->rows[kind_of(row)] = row;
+    pieces->row_count[kind_of(row)]++;
 }
 
-static uint32_t pop_row(struct pt_race_pieces *pieces)
+static uint32_t pop_row(struct pt_race_pieces *pieces, unsigned kind)
 {
-    uint32_t row = pieces->rows;
+    uint32_t row = pieces->rows[kind];
     if (row) {
-        pieces->rows = pt_race_rows[row].next_free;
-        pieces->row_count--;
+        pieces->rows[kind] = pt_race_rows[row].next_free;
+        pieces->row_count[kind]--;
     }
     return row;
 }
 
-static void refill_rows(struct pt_race_pieces *pieces)
+static void refill_rows(struct pt_race_pieces *pieces, unsigned kind)
 {
+    uint32_t end = kind == PT_RACE_ROWS ? FIRST_LINK : 2 * FIRST_LINK;
     pt_spin_lock(&common.lock);
     for (unsigned i = 0; i < MOVED; i++) {
-        uint32_t row = pop_row(&common.pieces);
-        if (!row && common.rows_used >> PT_RACE_ROW_BITS)
+        uint32_t row = pop_row(&common.pieces, kind);
+        if (!row && common.rows_used[kind] == end)
             break;
-        push_row(pieces, row ? row : common.rows_used++);
+        push_row(pieces, row ? row : common.rows_used[kind]++);
     }
     pt_spin_unlock(&common.lock);
 }
 
-uint32_t pt_race_row_new(struct pt_race_self *self)
+uint32_t pt_race_row_new(struct pt_race_self *self, enum pt_race_row_kind kind)
 {
-    if (!self->pieces.rows)
-        refill_rows(&self->pieces);
-    return pop_row(&self->pieces);
+    if (!self->pieces.rows[kind])
+        refill_rows(&self->pieces, kind);
+    return pop_row(&self->pieces, kind);
 }
 
-static void give_rows(struct pt_race_pieces *pieces, uint32_t left)
+static void give_rows(struct pt_race_pieces *pieces, unsigned kind, uint32_t left)
 {
     pt_spin_lock(&common.lock);
-    while (pieces->row_count > left)
-        push_row(&common.pieces, pop_row(pieces));
+    while (pieces->row_count[kind] > left)
+        push_row(&common.pieces, pop_row(pieces, kind));
     pt_spin_unlock(&common.lock);
 }
 
 void pt_race_row_free(struct pt_race_self *self, uint32_t row)
 {
     push_row(&self->pieces, row);
-    if (self->pieces.row_count > KEPT)
-        give_rows(&self->pieces, KEPT / 2);
+    if (self->pieces.row_count[kind_of(row)] > KEPT)
+        give_rows(&self->pieces, kind_of(row), KEPT / 2);
 }
 
 /* ---- lists of slots ---- */
@@ -381,5 +397,6 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces)
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);
-    give_rows(pieces, 0);
+    give_rows(pieces, PT_RACE_ROWS, 0);
+    give_rows(pieces, PT_RACE_LINKS, 0);
 }

@@ -160,8 +160,8 @@ struct pt_race_stack {
 struct pt_race_pieces {
     void *free[PT_RACE_PIECES];
     uint32_t count[PT_RACE_PIECES];
-    uint32_t cells, cell_count;                                        /* a list of free cells */
-    uint32_t rows, row_count;                                          /* the same of rows (common.c) */
+    uint32_t cells, cell_count;     /* a list of free cells */
+    uint32_t rows[2], row_count[2]; /* the same of rows and links (enum pt_race_row_kind) */
     uint32_t many[PT_RACE_MANY_SIZES], many_count[PT_RACE_MANY_SIZES]; /* the same of lists of slots */
 };
 
