@@ -50,16 +50,16 @@ enum {
     PT_RACE_MOVED = 2,
     PT_RACE_KEPT = 4,
 #else
-    PT_RACE_LOG_BITS = 16,    /* records that a log has, as a power of two ... */
-    PT_RACE_BLOCK = 256,      /* ... and of a part of it */
-    PT_RACE_FILTER_BITS = 10, /* what a thread remembers of its accesses, and ... */
-    PT_RACE_LOOP_BITS = 6,    /* ... of its loops (loop.c) */
-    PT_RACE_LOOP_ROWS = 32,   /* granules of a loop that get rows before others get a chain */
-    PT_RACE_LOOP_FEWER = 2,   /* the same of those that have one already */
-    PT_RACE_COLUMNS = 64,     /* threads that have columns (common.c) at a time */
-    PT_RACE_ROW_BITS = 24,    /* rows, and links of chains */
-    PT_RACE_MOVED = 32,       /* free ones of everything that a thread gets at once (memory.c), ... */
-    PT_RACE_KEPT = 128,       /* ... and has for itself at most */
+    PT_RACE_LOG_BITS = 16,   /* records that a log has, as a power of two ... */
+    PT_RACE_BLOCK = 256,     /* ... and of a part of it */
+    PT_RACE_FILTER_BITS = 9, /* what a thread remembers of its accesses, and ... */
+    PT_RACE_LOOP_BITS = 6,   /* ... of its loops (loop.c) */
+    PT_RACE_LOOP_ROWS = 32,  /* granules of a loop that get rows before others get a chain */
+    PT_RACE_LOOP_FEWER = 2,  /* the same of those that have one already */
+    PT_RACE_COLUMNS = 64,    /* threads that have columns (common.c) at a time */
+    PT_RACE_ROW_BITS = 24,   /* rows, and links of chains */
+    PT_RACE_MOVED = 32,      /* free ones of everything that a thread gets at once (memory.c), ... */
+    PT_RACE_KEPT = 128,      /* ... and has for itself at most */
 #endif
 };
 
