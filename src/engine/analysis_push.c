@@ -281,7 +281,8 @@ static bool put(struct filling *f, const struct pt_event *event, uint32_t lane, 
     e->clock_len = clock->len;
     e->op = event->op;
     PT_GROW(f->counts, f->counts_cap, f->count_count + clock->len);
-    memcpy(f->counts + f->count_count, clock->counts, clock->len * sizeof *f->counts);
+    if (clock->len)
+        memcpy(f->counts + f->count_count, clock->counts, clock->len * sizeof *f->counts);
     f->count_count += clock->len;
     f->pushed++;
     return f->count == f->limit || f->count_count >= f->counts_limit;

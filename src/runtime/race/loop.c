@@ -106,7 +106,8 @@ static uint64_t copy(struct pt_race_self *self, uint64_t number, unsigned bytes,
     about = (about & ~(UINT64_MAX << PT_RACE_TYPE_AT | (uint64_t)PT_RACE_RUN << PT_RACE_RUN_AT)) |
             (uint64_t)bytes << PT_RACE_BYTES_AT | (uint64_t)PT_RACE_RECORD_LOOP << PT_RACE_TYPE_AT;
     pt_race_put(&record->about, about);
-    pt_race_put(&record->more, (more >> PT_RACE_MORE_AT << PT_RACE_MORE_AT) | (made - first));
+    uint64_t earlier = made - first < PT_RACE_LATER ? made - first : PT_RACE_LATER;
+    pt_race_put(&record->more, (more >> PT_RACE_MORE_AT << PT_RACE_MORE_AT) | earlier);
     return made;
 }
 
