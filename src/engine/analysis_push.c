@@ -48,7 +48,7 @@ static struct pt_rank *own_of(struct watched *w, uint32_t thread)
 static struct pt_clock *project(struct watched *w, const uint64_t *counts, uint32_t len, struct pt_clock_pool *pool)
 {
     struct pt_clock *own = pt_clock_new(len, pool);
-    if (w->all_relevant)
+    if (w->all_relevant && len)
         memcpy(own->counts, counts, len * sizeof *own->counts);
     for (uint32_t t = 0; t < len && !w->all_relevant; t++)
         own->counts[t] = counts[t] ? pt_rank_count(own_of(w, t), counts[t]) : 0;
