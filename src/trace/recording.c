@@ -324,7 +324,7 @@ static enum rec_tie look_at(struct recording *r, struct rec_event *event)
 static void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log, enum rec_tie tie)
 {
     struct rec_merged *item = &batch->items[batch->count++];
-    *item = (struct rec_merged){log->event, r->heap[0], log->piece, tie};
+    *item = (struct rec_merged){log->event, r->heap[0], log->piece, log->thread, tie};
     if (item->event.raw) {
         memcpy(batch->raw + batch->raw_used, item->event.raw, item->event.size);
         item->event.raw = batch->raw + batch->raw_used;
@@ -400,7 +400,7 @@ static bool make_event(struct recording *r, struct pt_event *ret_event)
 {
     const struct rec_merged *item = &r->batch->items[r->batch->next++];
     const struct pt_channel_reader *d = r->decoder;
-    bool made = rec_make(&r->maker, item, r->logs[item->log].thread, ret_event, &r->bad);
+    bool made = rec_make(&r->maker, item, item->thread, ret_event, &r->bad);
     uint32_t name = r->maker.logs[item->log].name;
     if (!item->tie || !name)
         return made;
@@ -435,7 +435,7 @@ static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t
     while (count < most && batch->next < batch->count && !batch->items[batch->next].tie && !d->queue_count) {
         look_forward(r, batch);
         const struct rec_merged *item = &batch->items[batch->next++];
-        if (rec_make(&r->maker, item, r->logs[item->log].thread, &events[count], &r->bad)) {
+        if (rec_make(&r->maker, item, item->thread, &events[count], &r->bad)) {
             rec_ties_note(&r->ties, &events[count]);
             events[count++].line = ++r->records;
         }

@@ -55,7 +55,7 @@ struct rec_batch {
     uint32_t count, next;
     struct rec_merged {
         struct rec_event event;
-        uint32_t log, piece;
+        uint32_t log, piece, thread;
         enum rec_tie tie;
     } items[REC_BATCH];
     uint32_t raw_used;
@@ -256,12 +256,9 @@ struct recording {
     bool lost_said;
     bool torn;    /* the file makes no sense from somewhere on */
     bool dropped; /* events above the limit, or of damaged logs; whoever works ahead has it */
-    bool bad;     /* events that make no sense */
-    uint64_t records;
     struct rec_initials initials;
     struct rec_private private;
     struct rec_unseen unseen;
-    struct rec_ties ties;
     struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
     bool notes;             /* private is told of each event that is given */
     const uint8_t *file;    /* its bytes */
@@ -281,6 +278,10 @@ struct recording {
     uint32_t heap_count;
     size_t heap_cap;
     uint64_t others; /* the lowest stamp behind the first; 0: it is to be looked for */
+    char apart[128]; /* what follows is changed by who takes events, and all that is before it by who works ahead */
+    uint64_t records;
+    bool bad; /* events that make no sense */
+    struct rec_ties ties;
     struct rec_maker maker;
     struct rec_batch *batch, *own; /* that events are taken from; and the one of who does it alone */
     struct pt_ahead *ahead;        /* NULL: nobody works ahead */
