@@ -18,4 +18,14 @@ static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t ot
     return 0;
 }
 
+/* Begins to look for races, at sites of which each has a line of its own. */
+static bool start_races(struct pt_site *sites, unsigned count, void (*found)(const struct pt_found *, uint64_t))
+{
+    for (unsigned i = 0; i < count; i++)
+        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
+    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, found};
+    pt_race_looks.races = true;
+    return pt_race_start();
+}
+
 #endif

@@ -182,11 +182,8 @@ static void test_places_of_bytes(void **state)
 static int start(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < SITES; i++)
-        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
-    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
-    pt_race_looks.races = pt_race_looks.threads = true;
-    return pt_race_start() ? 0 : -1;
+    pt_race_looks.threads = true;
+    return start_races(sites, SITES, on_found) ? 0 : -1;
 }
 
 int main(void)

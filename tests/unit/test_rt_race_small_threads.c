@@ -154,11 +154,7 @@ static void test_at_once(void **state)
 static int start(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < SITES; i++)
-        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
-    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
-    pt_race_looks.races = true;
-    if (!pt_race_start() || pthread_barrier_init(&barrier, NULL, PLAYERS))
+    if (!start_races(sites, SITES, on_found) || pthread_barrier_init(&barrier, NULL, PLAYERS))
         return -1;
     first = pt_race_begin(0, NULL, &sites[0]);
     for (unsigned i = 0; i < PLAYERS; i++) {

@@ -295,11 +295,7 @@ static void threads_open(void **state)
 static int start(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < PLACES; i++)
-        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
-    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
-    pt_race_looks.races = true;
-    return pt_race_start() ? 0 : -1;
+    return start_races(sites, PLACES, on_found) ? 0 : -1;
 }
 
 int main(void)
