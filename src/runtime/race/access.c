@@ -1,8 +1,9 @@
 /*
  * Plain accesses of several granules: one after the other, as make.c does it, or else granule.c.
  *
- * Where the same is known of granules that follow each other, an access of all their bytes is one record (log.h). What
- * memory is copied to was mostly written as a whole before, and is read as a whole; so that is the rule.
+ * Where the same is known of granules that follow each other, an access of all their bytes is one record (log.h; of
+ * reads, loop.c). What memory is copied to was mostly written as a whole before, and is read as a whole; so that is the
+ * rule.
  */
 #include "runtime/race/log.h"
 

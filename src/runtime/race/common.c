@@ -9,7 +9,7 @@
  * Guarantee: make.c's. A thread puts its slot and then looks whether the granule is still as it was; who changes the
  * granule locks it, and then looks at the columns. All four are sequentially consistent, so either the slot is seen, or
  * the change is, and then the access is made anew. Cost: of a read a compare-and-swap less than make.c's, of the next
- * write a look at each column. 32 bytes for each thread that reads a granule, and 24 more.
+ * write a look at each column. 32 bytes for each thread that reads a granule, and 32 more.
  */
 #include "runtime/race/log.h"
 

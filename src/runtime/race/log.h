@@ -334,6 +334,8 @@ static inline void pt_race_replaced(struct pt_race_self *self, uint64_t slot)
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */
 uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned bytes, uint32_t place);
+/* Accesses of one granule, of one kind, in one region that are logged by their places. Of another one nothing new is
+ * said if the slot has its bytes: whoever races with it races with those. */
 enum { PT_RACE_STEPS = 12 };
 /* Puts an access into the log, with what it replaces; its number. */
 uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,

@@ -180,25 +180,20 @@ static uint64_t build(struct pt_race_self *self, uint64_t r, const struct change
     return made;
 }
 
-/* The granule is locked, with this slot of reads. */
-static enum pt_race_made make_locked(struct pt_race_self *self, uint64_t r, uintptr_t granule, unsigned bytes,
-                                     const struct pt_site *site, struct pt_race_loop *loop)
+/* What a read makes of `from`, which so many will name; it is logged, *ret_number, and remembered. 0: there is no room.
+ * The granule is locked. */
+static uint64_t change_it(struct pt_race_self *self, uint64_t from, uintptr_t granule, unsigned bytes,
+                          const struct pt_site *site, uint32_t count, uint64_t *ret_number)
 {
     struct change change;
-    uint64_t number;
-    split(self, r, bytes, &change);
+    split(self, from, bytes, &change);
     if (change.kept_count == MOST)
-        return PT_RACE_AGAIN;
-    uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), &number);
-    uint64_t to = build(self, r, &change, mine, HOLD);
-    if (!to)
-        return PT_RACE_AGAIN;
-    loop->to = to;
-    loop->number = number;
-    loop->used = to != r;
-    loop->calls = pt_race_calls();
-    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
-    return PT_RACE_MADE;
+        return 0;
+    uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), ret_number);
+    uint64_t to = build(self, from, &change, mine, count);
+    if (to)
+        pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, *ret_number);
+    return to;
 }
 
 /* How many granules with that slot of reads get rows before others get a chain: none, if the thread's slot alone will
@@ -226,41 +221,31 @@ enum pt_race_made pt_race_loop_make(struct pt_race_self *self, struct pt_race_pa
     uint64_t word = pt_race_lock_word(&pair->w);
     enum pt_race_made made = PT_RACE_CHANGED;
     if (word == w && pt_race_get(&pair->r) == r) {
-        made = make_locked(self, r, granule, bytes, site, loop);
-        if (made == PT_RACE_MADE)
+        loop->to = change_it(self, r, granule, bytes, site, HOLD, &loop->number);
+        loop->used = loop->to && loop->to != r;
+        loop->calls = pt_race_calls();
+        made = loop->to ? PT_RACE_MADE : PT_RACE_AGAIN;
+        if (loop->to)
             pt_race_put(&pair->r, loop->to);
     }
     pt_race_unlock_word(&pair->w, word);
     return made;
 }
 
-/* The granule is locked; `chain` is its slot of reads, or what its row has before it. */
-static enum pt_race_made add_locked(struct pt_race_self *self, _Atomic uint64_t *chain, uintptr_t granule,
-                                    unsigned bytes, const struct pt_site *site)
-{
-    struct change change;
-    uint64_t from = pt_race_get(chain), number;
-    split(self, from, bytes, &change);
-    if (change.kept_count == MOST)
-        return PT_RACE_TWO;
-    uint64_t mine = log_it(self, &change, granule, bytes, pt_race_place_of(site), &number);
-    uint64_t to = build(self, from, &change, mine, 1);
-    if (!to)
-        return PT_RACE_TWO;
-    pt_race_put(chain, to);
-    if (to != from)
-        pt_race_chain_drop(self, from, 1);
-    pt_race_filter_put(self, granule, bytes, PT_CELL_READS, site, number);
-    return PT_RACE_MADE;
-}
-
 enum pt_race_made pt_race_chain_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                      uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {
-    uint64_t word = pt_race_lock_word(&pair->w);
+    uint64_t word = pt_race_lock_word(&pair->w), number;
     enum pt_race_made made = PT_RACE_CHANGED;
-    if (word == w && pt_race_get(&pair->r) == r)
-        made = add_locked(self, pt_race_is_row(r) ? &link_of(r)->first : &pair->r, granule, bytes, site);
+    if (word == w && pt_race_get(&pair->r) == r) {
+        _Atomic uint64_t *chain = pt_race_is_row(r) ? &link_of(r)->first : &pair->r;
+        uint64_t from = pt_race_get(chain), to = change_it(self, from, granule, bytes, site, 1, &number);
+        made = to ? PT_RACE_MADE : PT_RACE_TWO;
+        if (to && to != from) {
+            pt_race_put(chain, to);
+            pt_race_chain_drop(self, from, 1);
+        }
+    }
     pt_race_unlock_word(&pair->w, word);
     return made;
 }
