@@ -55,6 +55,8 @@ typedef unsigned __int128 pt_u128;
 
 #define PT_HOOKS_OF_SIZE(X, bytes, type)                                                                               \
     X(type, __portent_load##bytes, (const void *address, const struct pt_site *site))                                  \
+    /* a load right before a store to the same memory, at the same site */                                             \
+    X(type, __portent_peek##bytes, (const void *address, const struct pt_site *site))                                  \
     X(void, __portent_store##bytes, (void *address, type value, const struct pt_site *site))                           \
     X(type, __portent_atomic_load##bytes, (const void *address, int order, const struct pt_site *site))                \
     X(void, __portent_atomic_store##bytes, (void *address, type value, int order, const struct pt_site *site))         \

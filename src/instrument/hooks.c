@@ -175,7 +175,7 @@ static void replace_load(struct pt_module *m, const struct pt_hooked_access *acc
     LLVMValueRef result;
     if (order == LLVMAtomicOrderingNotAtomic) {
         LLVMValueRef arguments[] = {address_of(m, access), access->site};
-        result = call_sized(m, "__portent_load", bytes, carrier, arguments, 2);
+        result = call_sized(m, access->is_peek ? "__portent_peek" : "__portent_load", bytes, carrier, arguments, 2);
     } else {
         LLVMValueRef arguments[] = {address_of(m, access), int_constant(m, order_number(order)), access->site};
         result = call_sized(m, "__portent_atomic_load", bytes, carrier, arguments, 3);

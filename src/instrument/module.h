@@ -52,6 +52,7 @@ struct pt_hooked_access {
     unsigned other;                /* of LIBRARY_READ: what it is compared with, or looks for */
     const struct pt_sync_row *row; /* of library functions: COPY, FILL, STRING, FORMAT, CALL */
     LLVMValueRef site, other_site; /* the latter of a wait's mutex, and of the source of a copy */
+    bool is_peek;                  /* a load right before a store to the same memory, at the same site */
 };
 
 struct pt_module {
@@ -62,8 +63,9 @@ struct pt_module {
     LLVMTypeRef i8, i32, i64, byte_pointer;
     unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_mutex_name; /* metadata kinds */
     enum pt_phase phase;
-    struct pt_map64 opted_out; /* debug information of functions that are left alone, inlined as well */
-    struct pt_strtab strings;  /* texts in sites; string_values[id] points to the constant */
+    struct pt_map64 kept_arguments; /* what kept.c knows of them */
+    struct pt_map64 opted_out;      /* debug information of functions that are left alone, inlined as well */
+    struct pt_strtab strings;       /* texts in sites; string_values[id] points to the constant */
     LLVMValueRef *string_values;
     size_t string_cap;
     struct pt_strtab sites; /* printed sites; site_values[id] */
@@ -106,6 +108,12 @@ void pt_forget_private(struct pt_module *m);
 /* Is it, at an instruction, memory of this call alone? */
 bool pt_is_private(struct pt_module *m, LLVMValueRef object, LLVMValueRef inst);
 bool pt_is_by_value(LLVMValueRef function, unsigned parameter);
+/* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
+bool pt_use_escapes(struct pt_module *m, LLVMValueRef user, LLVMValueRef address, bool *ret_derived);
+
+/* kept.c: finds out which arguments the functions keep to themselves, for the module as it is; and what was found. */
+void pt_find_kept(struct pt_module *m);
+bool pt_is_kept(struct pt_module *m, LLVMValueRef function, unsigned parameter);
 
 /* access.c: fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);

@@ -188,9 +188,11 @@ enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct 
     tell_passes();
     status = pt_run_passes(m->module, "cgscc(inline),function(sroa)", err);
     if (status == PT_OK) {
+        pt_find_kept(m);
         pt_protect_stores(m, false);
         status = run_pipeline(m, level, err);
         pt_unprotect_stores(m);
+        pt_find_kept(m); /* functions are not what they were */
     }
     hide(&exposed);
     m->phase = PT_PHASE_AFTER;

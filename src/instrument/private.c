@@ -38,9 +38,9 @@ static bool is_harmless_call(LLVMValueRef call)
     return false;
 }
 
-/* Is the address an argument that the function promises to keep to itself? From LLVM 21 on the promise is `captures`,
- * whose value is then 0. */
-static bool is_kept(LLVMValueRef call, LLVMValueRef address)
+/* Is the address an argument that the function keeps to itself, or promises to? From LLVM 21 on the promise is
+ * `captures`, whose value is then 0. */
+static bool is_kept(struct pt_module *m, LLVMValueRef call, LLVMValueRef address)
 {
     static const char *const names[] = {"nocapture", "captures"};
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -50,7 +50,7 @@ static bool is_kept(LLVMValueRef call, LLVMValueRef address)
     if (callee == address || kind == 0)
         return false;
     for (unsigned i = 0; i < count; i++) {
-        if (LLVMGetOperand(call, i) != address)
+        if (LLVMGetOperand(call, i) != address || (LLVMIsAFunction(callee) && pt_is_kept(m, callee, i)))
             continue;
         LLVMAttributeRef promise = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
         if (!promise && LLVMIsAFunction(callee))
@@ -61,8 +61,7 @@ static bool is_kept(LLVMValueRef call, LLVMValueRef address)
     return true;
 }
 
-/* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
-static bool use_escapes(LLVMValueRef user, LLVMValueRef address, bool *ret_derived)
+bool pt_use_escapes(struct pt_module *m, LLVMValueRef user, LLVMValueRef address, bool *ret_derived)
 {
     *ret_derived = false;
     switch (LLVMGetInstructionOpcode(user)) {
@@ -86,7 +85,7 @@ static bool use_escapes(LLVMValueRef user, LLVMValueRef address, bool *ret_deriv
         return false;
     case LLVMCall:
     case LLVMInvoke:
-        return !is_harmless_call(user) && !is_kept(user, address);
+        return !is_harmless_call(user) && !is_kept(m, user, address);
     default:
         return true;
     }
@@ -132,7 +131,7 @@ static bool find_escapes(struct pt_module *m, LLVMValueRef object, struct pt_esc
             LLVMValueRef user = LLVMGetUser(use);
             bool derived = false;
             known = LLVMIsAInstruction(user) != NULL;
-            if (known && use_escapes(user, address, &derived))
+            if (known && pt_use_escapes(m, user, address, &derived))
                 add_escape(m, escape, user);
             uint32_t *old = known && derived ? pt_map64_at(&seen, pt_key(user)) : NULL;
             if (old && *old == PT_NONE) {

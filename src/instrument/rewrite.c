@@ -50,6 +50,7 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     pt_strtab_init(&m->strings);
     pt_strtab_init(&m->sites);
     pt_map64_init(&m->private_memory);
+    pt_map64_init(&m->kept_arguments);
     pt_map64_init(&m->positions);
     pt_map64_init(&m->local_variables);
     pt_map64_init(&m->opted_out);
@@ -62,6 +63,7 @@ static void module_release(struct pt_module *m)
     pt_strtab_release(&m->sites);
     pt_forget_private(m);
     pt_map64_release(&m->private_memory);
+    pt_map64_release(&m->kept_arguments);
     pt_map64_release(&m->positions);
     free(m->escapes);
     pt_map64_release(&m->local_variables);
@@ -222,6 +224,26 @@ static LLVMValueRef site_of_source(struct pt_module *m, const struct pt_hooked_a
     return site;
 }
 
+/* Does nothing between the two touch memory that is hooked, or lead out of the function? */
+static bool are_next(LLVMValueRef load, LLVMValueRef store)
+{
+    LLVMValueRef inst = LLVMGetNextInstruction(load);
+    while (inst && inst != store &&
+           (LLVMIsADbgInfoIntrinsic(inst) || !(LLVMIsACallInst(inst) || LLVMIsAFenceInst(inst))))
+        inst = LLVMGetNextInstruction(inst);
+    return inst == store;
+}
+
+/* The load of `x += 1`: who looks for races needs the store alone (runtime/race/fast.h). */
+static bool is_peek(const struct pt_hooked_access *load, const struct pt_hooked_access *store)
+{
+    return load->kind == PT_ACCESS_LOAD && store->kind == PT_ACCESS_STORE && load->site == store->site &&
+           LLVMGetOrdering(load->inst) == LLVMAtomicOrderingNotAtomic &&
+           LLVMGetOrdering(store->inst) == LLVMAtomicOrderingNotAtomic &&
+           LLVMGetOperand(load->inst, load->address) == LLVMGetOperand(store->inst, store->address) &&
+           LLVMTypeOf(load->inst) == LLVMTypeOf(LLVMGetOperand(store->inst, 0)) && are_next(load->inst, store->inst);
+}
+
 void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
 {
     pt_find_accesses(m, function);
@@ -237,6 +259,8 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
         else if (access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_STRING)
             access->other_site = site_of_source(m, access, name.text);
     }
+    for (size_t i = 0; i + 1 < m->access_count; i++)
+        m->accesses[i].is_peek = is_peek(&m->accesses[i], &m->accesses[i + 1]);
     bool calls = m->phase != PT_PHASE_BEFORE && !m->left_alone && pt_add_frames(m, function, name.text);
     pt_buf_release(&name);
     if (m->phase == PT_PHASE_AFTER && !m->left_alone)

@@ -16,6 +16,7 @@
 #include "expect.h"
 #include "core/look.h"
 #include "runtime/race/choose.h"
+#include "runtime/race/log.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
@@ -51,6 +52,13 @@ void pt_delay_atomic(const void *address, int order)
     (void)address, (void)order;
 }
 struct pt_race_leaf *_Atomic *pt_race_leaves;
+const struct pt_site *_Atomic *pt_race_places;
+_Atomic bool pt_race_learned;
+bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot)
+{
+    (void)self, (void)slot;
+    return false;
+}
 struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,

@@ -207,7 +207,8 @@ WAYS = {"check": check, "run": while_running, "alone": alone, "sampled": sampled
 
 def is_of(program, way, key):
     """Does a line of the head speak of this way? What it says of `alone` is true of `sampled`, too."""
-    return (way if way != "sampled" else "alone") in program.get(key).partition(",")[0].split()
+    ways = program.get(key).partition(",")[0].split()
+    return way in ways or (way == "sampled" and "alone" in ways)
 
 
 def ways_at(program, level, ways):

@@ -6,7 +6,7 @@
 #define PT_TESTS_UNIT_RACE_EXACT_H
 
 #include "race_util.h"
-#include "runtime/race/race.h"
+#include "runtime/race/fast.h"
 #include "runtime/sys/runtime.h"
 
 enum { PLACES = 12, SITES = 40, OBJECTS = 3, FOUND = 4096, OPENED = 48 };

@@ -7,7 +7,7 @@
 
 #include "race_hooks.h"
 #include "race_util.h"
-#include "runtime/race/race.h"
+#include "runtime/race/fast.h"
 
 enum { READERS = 2, WRITER = READERS + 1, ROUNDS = 40000, FIRST = 1, AGAIN = 2, WRITE = 3, SITES = 4 };
 

@@ -6,7 +6,7 @@
 
 #include "race_hooks.h"
 #include "race_util.h"
-#include "runtime/race/race.h"
+#include "runtime/race/fast.h"
 
 enum { MANY = 300000, FEW = 100, SITES = 8, FOUND = 16 };
 

@@ -8,7 +8,7 @@
 
 #include "race_hooks.h"
 #include "race_util.h"
-#include "runtime/race/log.h"
+#include "runtime/race/fast.h"
 
 enum { READERS = 3, WRITER = READERS, PLAYERS, GRANULES = 40, ROUNDS = 4000, SITES = 4, FIRST = 1, AGAIN, WRITE };
 enum { ROWS = (1 << PT_RACE_ROW_BITS) - 1 /* 0 is none */ };

@@ -8,7 +8,7 @@
 #include "race_hooks.h"
 #include "race_util.h"
 #include "runtime/race/choose.h"
-#include "runtime/race/race.h"
+#include "runtime/race/fast.h"
 #include "runtime/sys/options.h"
 
 enum { THREADS = 4, GRANULES = 6, PLACES = 64, OFTEN = 5, OBJECTS = 3, RUNS = 300, STEPS = 3000, EVENTS = 1024 };

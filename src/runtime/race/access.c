@@ -5,7 +5,7 @@
  * reads, loop.c). What memory is copied to was mostly written as a whole before, and is read as a whole; so that is the
  * rule.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/fast.h"
 
 enum { SHORT = 4 }; /* granules that are read one by one */
 

@@ -374,52 +374,8 @@ bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, c
 bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
                    unsigned kind, const struct pt_site *site);
 
-/* A plain access within one granule, if the thread has made it in its region before. False: nothing has happened.
- * A slot of the thread's region says that nobody else has been there in a way that matters: who knows of it has it
- * from a moment that ended the region, and who does not has raced, and made a cell. Most accesses end here, so it is
- * to need few registers. */
-__attribute__((always_inline)) static inline bool
-pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
-{
-    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    if (__builtin_expect(!leaf, 0))
-        return false;
-    struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
-    bool writes = kind & PT_CELL_WRITES;
-    uint64_t slot = atomic_load_explicit(writes ? &pair->w : &pair->r, memory_order_relaxed);
-    uintptr_t granule = address & ~(uintptr_t)7;
-    if (!pt_race_is_mine(self, slot)) {
-        if (writes || (slot && !(slot & PT_RACE_OWN)))
-            return false;
-        uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: common.c, many.c */
-        return (slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY) &&
-               pt_race_is_filtered(self, granule, bytes, kind, site);
-    }
-    struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
-    if (!pt_race_is_filter(self, filter, granule, kind, site))
-        return false;
-    if (bytes & ~((unsigned)(filter->where >> 48) & (unsigned)slot))
-        return pt_race_widen(self, pair, filter, bytes, kind, site);
-    return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock) ||
-           pt_race_rewrite(self, slot, bytes, site);
-}
-
 /* One within a granule, which has taken the fast path in vain. */
 void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
                         const struct pt_site *site);
-
-/* The same of any plain access, which is made as a whole here. */
-static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
-                                 const struct pt_site *site)
-{
-    unsigned low = address & 7;
-    if (low + size > 8) {
-        pt_race_access(self, address, size, kind, site);
-        return;
-    }
-    unsigned bytes = ((1u << size) - 1) << low;
-    if (!pt_race_fast(self, address, bytes, kind, site))
-        pt_race_access_one(self, address, bytes, kind, site);
-}
 
 #endif

@@ -178,6 +178,13 @@
             return small_load##bytes(address, PT_PLAIN, site);                                                         \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
     }                                                                                                                  \
+    type __portent_peek##bytes(const void *address, const struct pt_site *site)                                        \
+    {                                                                                                                  \
+        unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
+        if (__builtin_expect(mode == 0, 1))                                                                            \
+            return LOAD(bytes);                                                                                        \
+        return mode == PT_ACTIVE_RACES ? hot_peek##bytes(address, site) : __portent_load##bytes(address, site);        \
+    }                                                                                                                  \
     void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
     {                                                                                                                  \
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \

@@ -8,6 +8,7 @@
 #ifndef PT_RUNTIME_SHADOW_RACING_H
 #define PT_RUNTIME_SHADOW_RACING_H
 
+#include "runtime/race/fast.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/recorded.h"
 
@@ -44,6 +45,17 @@ __attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_sel
     self->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
     bool done = pt_race_fast(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = 0;
+    return done;
+}
+
+/* The same of a load before a store. */
+__attribute__((always_inline)) static inline bool race_peek(struct pt_shadow_self *self, uintptr_t at, unsigned size)
+{
+    self->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    bool done = pt_race_may_peek(self->race, at, ((1u << size) - 1) << (at & 7));
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;
     return done;
@@ -146,6 +158,17 @@ static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size,
             return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
         type value = LOAD(bytes);                                                                                      \
         bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
+        if (__builtin_expect(!done || self->attention, 0))                                                             \
+            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD type hot_peek##bytes(const void *address, const struct pt_site *site)                                  \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+            return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
+        type value = LOAD(bytes);                                                                                      \
+        bool done = race_peek(self, (uintptr_t)address, bytes);                                                        \
         if (__builtin_expect(!done || self->attention, 0))                                                             \
             return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
         return value;                                                                                                  \

@@ -138,7 +138,7 @@ void store_pointer(int *x)
 {
     p = x;
 }
-// hooks: load4 store4
+// hooks: peek4 store4
 void increment(void)
 {
     i++;
@@ -149,12 +149,12 @@ void volatile_sum(void)
     int x = v;
     v = x + v;
 }
-// hooks: load4 store4
+// hooks: peek4 store4
 void thread_local_increment(void)
 {
     tls++;
 }
-// hooks: load4 store4
+// hooks: peek4 store4
 void bit_field(int x)
 {
     bits.b = (unsigned)x & 127;

@@ -1,5 +1,6 @@
 /* A volatile flag is not atomic and orders nothing; but the read that saw it comes after what was written before.
  * race: ready w:A r:B
+ * without: sampled, where the store to ready is looked at when it has been made, and perhaps read
  * tsan: also x w:X r:Y, as happens-before alone leaves them unordered
  */
 #include "races.h"
