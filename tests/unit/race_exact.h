@@ -157,6 +157,18 @@ static void access_both(unsigned thread, uintptr_t from, size_t size, unsigned k
     exactly(thread, from, size, kind, 0, place, false);
 }
 
+/* The read of `x += 1`, by which no pair of places is lost if nothing becomes of it. True: it was made. */
+static inline bool peek_both(unsigned thread, uintptr_t from, size_t size, unsigned place)
+{
+    now_thread = thread;
+    bool made = from % 8 + size > 8 || !pt_race_may_peek(t[thread], from, ((1u << size) - 1) << from % 8);
+    if (made)
+        access_both(thread, from, size, PT_CELL_READS, place);
+    else
+        exactly(thread, from, size, PT_CELL_READS, 0, place, false);
+    return made;
+}
+
 static void forget_both(unsigned thread, unsigned first, unsigned count, unsigned place)
 {
     now_thread = thread;

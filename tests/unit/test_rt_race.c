@@ -132,6 +132,8 @@ static void touch_few(unsigned thread)
     size_t size = (size_t)1 << below(4);
     unsigned kind = below(3) ? PT_CELL_READS : PT_CELL_WRITES, place = below(PLACES);
     uintptr_t from = (uintptr_t)memory + (below(16) & ~(unsigned)(size - 1));
+    if (kind == PT_CELL_WRITES && place % 2)
+        peek_both(thread, from, size, place);
     access_both(thread, from, size, kind, place);
 }
 

@@ -106,6 +106,7 @@ static void test_chains_come_back(void **state)
 {
     unsigned reader[READERS] = {1, 2, 3};
     (void)state;
+    told = missing = 0;
     threads = READERS + 1;
     begin_threads();
     for (unsigned round = 0; round < 3 * ROWS; round++) {
@@ -127,8 +128,99 @@ static void test_chains_come_back(void **state)
     clear();
 }
 
+/* ---- accesses that are made again when the filter has forgotten them (fast.h) ---- */
+
+enum { FIRST, OTHER, WRITER = 1, READER = 2 }; /* granules, and threads */
+
+/* Thread 1 reads so much that the filter has nothing else, and puts few records. */
+static void fill_filter(void)
+{
+    for (unsigned i = 2; i < GRANULES; i++)
+        access_both(WRITER, (uintptr_t)&memory[i], 8, PT_CELL_READS, PLACES - 1);
+}
+
+/* What thread 2 races with when it makes that access. */
+static unsigned races_of(unsigned granule, unsigned byte, unsigned kind)
+{
+    access_both(READER, (uintptr_t)&memory[granule] + byte, 1, kind, 0);
+    unsigned count = exact.count;
+    compare();
+    return count;
+}
+
+static void begin_again(void)
+{
+    threads = 3;
+    begin_threads();
+}
+
+static void end_all(void)
+{
+    end_threads();
+    clear();
+}
+
+/* However many places a granule was read at, a byte that was not read yet is new. */
+static void test_new_byte(void **state)
+{
+    (void)state;
+    begin_again();
+    for (unsigned i = 0; i < PT_RACE_STEPS + 1; i++)
+        access_both(WRITER, (uintptr_t)&memory[FIRST], 1, PT_CELL_READS, 1 + i);
+    fill_filter();
+    access_both(WRITER, (uintptr_t)&memory[FIRST] + 1, 1, PT_CELL_READS, 3);
+    assert_int_equal(races_of(FIRST, 1, PT_CELL_WRITES), 1);
+    end_all();
+}
+
+/* A place has its own bytes, whatever was read at others. */
+static void test_byte_of_a_place(void **state)
+{
+    (void)state;
+    begin_again();
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 2, PT_CELL_READS, 1);
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 1, PT_CELL_READS, 2);
+    fill_filter();
+    access_both(WRITER, (uintptr_t)&memory[FIRST] + 1, 1, PT_CELL_READS, 2);
+    assert_int_equal(races_of(FIRST, 1, PT_CELL_WRITES), 2);
+    end_all();
+}
+
+/* Who reads a write that was made again knows what its thread has done until then: writes of other granules, ... */
+static void test_rewrite(void **state)
+{
+    (void)state;
+    begin_again();
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 8, PT_CELL_WRITES, 1);
+    access_both(WRITER, (uintptr_t)&memory[OTHER], 8, PT_CELL_WRITES, 2);
+    fill_filter();
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 8, PT_CELL_WRITES, 1);
+    assert_int_equal(races_of(FIRST, 0, PT_CELL_READS), 1);
+    assert_int_equal(races_of(OTHER, 0, PT_CELL_READS), 0);
+    end_all();
+}
+
+/* ... and reads of one that has a cell. */
+static void test_rewrite_after_a_read(void **state)
+{
+    (void)state;
+    begin_again();
+    access_both(WRITER, (uintptr_t)&memory[GRANULES - 1], 8, PT_CELL_WRITES, 5);
+    assert_int_equal(races_of(GRANULES - 1, 0, PT_CELL_READS), 1); /* it has a cell now */
+    release(WRITER, NOBODY);
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 8, PT_CELL_WRITES, 1);
+    fill_filter(); /* that granule is the last it reads */
+    access_both(WRITER, (uintptr_t)&memory[FIRST], 8, PT_CELL_WRITES, 1);
+    assert_int_equal(races_of(FIRST, 0, PT_CELL_READS), 1);
+    assert_int_equal(races_of(GRANULES - 1, 0, PT_CELL_WRITES), 0);
+    end_all();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains_come_back), cmocka_unit_test(test_rounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_byte),         cmocka_unit_test(test_byte_of_a_place),
+        cmocka_unit_test(test_rewrite),          cmocka_unit_test(test_rewrite_after_a_read),
+        cmocka_unit_test(test_chains_come_back), cmocka_unit_test(test_rounds)};
     return cmocka_run_group_tests(tests, start, NULL);
 }
