@@ -383,12 +383,16 @@ static enum pt_status load_suppressions(struct pt_run *run, struct pt_err *err)
     return status;
 }
 
-/* Neither a property nor a recording: then it is what most people want to know first. A program that is not built for
- * it shows no accesses. */
+static bool records_all(const struct pt_run *run)
+{
+    return run->trace_path && run->session.keep & PT_KEEP_ALL && !run->session.wider;
+}
+
+/* Neither a property nor a recording of everything, which is for later: then it is what most people want to know first.
+ * A program that is not built for it shows no accesses. */
 static bool is_nothing_asked(const struct pt_run *run)
 {
-    return !run->session.analyse.input_count && !run->session.checks && (!run->trace_path || run->session.wider) &&
-           !run->session.preload;
+    return !run->session.analyse.input_count && !run->session.checks && !records_all(run) && !run->session.preload;
 }
 
 /* Options that say something of a recording, or of a search in it, where there is none. */
@@ -411,10 +415,11 @@ static void warn_of_nothing(const struct pt_run *run)
 {
     struct pt_err warning;
     const struct pt_session *session = &run->session;
-    if (!run->result_path || !run->trace_path || session->analyse.input_count || session->checks || session->wider ||
+    if (!run->result_path || !records_all(run) || session->analyse.input_count || session->checks ||
         session->output_options.quiet)
         return;
-    (void)pt_err_set(&warning, PT_EUSAGE, "with -o alone nothing is looked for, so the result will say nothing");
+    (void)pt_err_set(&warning, PT_EUSAGE,
+                     "with --record-all and -o alone nothing is looked for, so the result will say nothing");
     pt_err_hint(&warning, "--races and --deadlocks look while it records, 'portent check %s' looks afterwards",
                 run->trace_path);
     pt_diag_warning(&warning);
@@ -514,7 +519,8 @@ const struct pt_command pt_command_run = {
         "order allows. Violations are reported on standard error when they are found, everything else when the "
         "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
         "a script or a test runner: what it starts is observed as well, each process with its own result. "
-        "Where neither properties nor a recording are asked for, it looks for data races and deadlocks in the run "
+        "Where neither properties nor a recording of everything (--record-all) are asked for, it looks for data races "
+        "and deadlocks in the run "
         "as it happens (--races, --deadlocks).\n\n"
         "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
         "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
