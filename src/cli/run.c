@@ -270,6 +270,7 @@ static bool set_option(struct pt_run *run, uint32_t index, const char *argument,
         if (!pt_parse_count("timeout", argument, 1000000, &run->patience))
             return false;
         run->patience *= 1000000000;
+        run->patience_given = true;
         break;
     case OPT_DELAY:
         return set_delay(argument);
@@ -405,6 +406,12 @@ static enum pt_status refuse_idle(const struct pt_run *run, struct pt_err *err)
         return pt_err_set(err, PT_EUSAGE,
                           "--record-limit is of what a program records by itself: with --record-all and -o but without "
                           "-s, or with --order");
+    if (run->patience_given && !run->confirm) {
+        enum pt_status status = pt_err_set(err, PT_EUSAGE, "--timeout is of --confirm: how long one step may take");
+        pt_err_hint(err,
+                    "'timeout SECONDS portent run ...' ends a program that goes on for ever, and its answer is told");
+        return status;
+    }
     if (run->effort_given && !session->wider)
         return pt_err_set(err, PT_EUSAGE, "--effort is of --order sync, values and auto");
     return PT_OK;

@@ -804,6 +804,7 @@ def mistakes():
     done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics", options="exitcode=256")
     same("exitcode", [done.returncode, "a bad value in 'exitcode=256'" in done.stderr], [FOUND, True])
     for options, words in ((["--record-limit", "1M"], "--record-limit is of what a program records"), (["--effort", "1s"], "--effort is of --order"),
+                           (["--timeout", "3"], "--timeout is of --confirm"),
                            (["-s", "p.prop", "--record-all", "-o", "t", "--record-limit", "1M"], "--record-limit is of what a program records")):
         done = run(PORTENT, "run", *options, "--", "./statics")
         same(f"an option that would do nothing: {options}", [done.returncode, words in done.stderr], [2, True])
