@@ -140,6 +140,14 @@ static void let_go(struct shared *shared)
         shared->functions[DESTROY](shared);
 }
 
+static void stop_using(struct shared *shared)
+{
+    if (count(&shared->used, -1) != 1)
+        return;
+    shared->functions[DISPOSE](shared);
+    let_go(shared);
+}
+
 /*
  * The thread ends. The library makes the result ready, and lets go of it, where nobody sees that: so this does the one
  * before, and has the result until after that.
@@ -159,10 +167,8 @@ static void run(void *context)
     if (used)
         __portent_atomic_rmw4(&result->status, READY, PT_RMW_OR, __ATOMIC_RELEASE, &place);
     library(element);
-    if (used && count(&shared->used, -1) == 1) {
-        shared->functions[DISPOSE](shared);
-        let_go(shared);
-    }
+    if (used)
+        stop_using(shared);
     let_go(shared);
 }
 
@@ -214,6 +220,27 @@ ASSIGNS(_ZNSt11logic_erroraSERKS_)
 ASSIGNS(_ZNSt11logic_erroraSEOS_)
 ASSIGNS(_ZNSt13runtime_erroraSERKS_)
 ASSIGNS(_ZNSt13runtime_erroraSEOS_)
+
+/* What such an exception has beside its text is shared as by a std::shared_ptr, of which the library lets go: not as
+ * the last one. */
+struct file_failure { /* std::filesystem::filesystem_error */
+    struct failure base;
+    void *code[2], *paths;
+    struct shared *shared;
+};
+#define DESTROYS_FILE(name)                                                                                            \
+    PT_WRAP(void, name, (struct file_failure * failure))                                                               \
+    {                                                                                                                  \
+        struct shared *shared = pt_is_active() ? failure->shared : NULL;                                               \
+        if (shared)                                                                                                    \
+            count(&shared->used, 1);                                                                                   \
+        PT_REAL(name)(failure);                                                                                        \
+        if (shared)                                                                                                    \
+            stop_using(shared);                                                                                        \
+    }
+DESTROYS_FILE(_ZNSt10filesystem7__cxx1116filesystem_errorD0Ev)
+DESTROYS_FILE(_ZNSt10filesystem7__cxx1116filesystem_errorD1Ev)
+DESTROYS_FILE(_ZNSt10filesystem7__cxx1116filesystem_errorD2Ev)
 
 void _ZdlPv(void *memory) __attribute__((weak)); /* operator delete */
 

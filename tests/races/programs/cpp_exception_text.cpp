@@ -4,6 +4,7 @@
  * flags: -std=c++17
  */
 #include "races.h"
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -81,8 +82,19 @@ static void fail()
     two.join();
 }
 
+/* This one has more than a text. */
+static void share_paths()
+{
+    auto failure = std::make_unique<std::filesystem::filesystem_error>(
+        "a text that is too long to lie in a string itself", "/a/path/that/is/too/long/for/that", std::error_code());
+    std::filesystem::filesystem_error copy(*failure);
+    failure.reset();
+    share(copy);
+}
+
 int main()
 {
+    share_paths();
     share_text<std::runtime_error>();
     share_text<std::logic_error>();
     share_text<std::underflow_error>();
