@@ -196,7 +196,7 @@ static void lets_go(const struct failure *failure)
 {
     const struct text *text = (const struct text *)(const void *)failure->text - 1;
     if (pt_is_active() && text->len)
-        pt_wrap_sync(&text->others, PT_KIND_NOTIFY, NULL);
+        pt_wrap_sync_kernel(&text->others, PT_KIND_NOTIFY, NULL);
 }
 
 #define DESTROYS(name)                                                                                                 \
@@ -250,7 +250,7 @@ PT_WRAP(void, _ZNSs4_Rep10_M_destroyERKSaIcE, (struct text * text, const void *a
 {
     (void)allocator;
     if (pt_is_active())
-        pt_wrap_sync(&text->others, PT_KIND_WAIT, NULL);
+        pt_wrap_sync_kernel(&text->others, PT_KIND_WAIT, NULL);
     if (_ZdlPv)
         _ZdlPv(text);
     else
