@@ -270,6 +270,7 @@ static bool set_option(struct pt_run *run, uint32_t index, const char *argument,
         if (!pt_parse_count("timeout", argument, 1000000, &run->patience))
             return false;
         run->patience *= 1000000000;
+        run->patience_given = true;
         break;
     case OPT_DELAY:
         return set_delay(argument);
@@ -383,12 +384,16 @@ static enum pt_status load_suppressions(struct pt_run *run, struct pt_err *err)
     return status;
 }
 
-/* Neither a property nor a recording: then it is what most people want to know first. A program that is not built for
- * it shows no accesses. */
+static bool records_all(const struct pt_run *run)
+{
+    return run->trace_path && run->session.keep & PT_KEEP_ALL && !run->session.wider;
+}
+
+/* Neither a property nor a recording of everything, which is for later: then it is what most people want to know first.
+ * A program that is not built for it shows no accesses. */
 static bool is_nothing_asked(const struct pt_run *run)
 {
-    return !run->session.analyse.input_count && !run->session.checks && (!run->trace_path || run->session.wider) &&
-           !run->session.preload;
+    return !run->session.analyse.input_count && !run->session.checks && !records_all(run) && !run->session.preload;
 }
 
 /* Options that say something of a recording, or of a search in it, where there is none. */
@@ -401,6 +406,12 @@ static enum pt_status refuse_idle(const struct pt_run *run, struct pt_err *err)
         return pt_err_set(err, PT_EUSAGE,
                           "--record-limit is of what a program records by itself: with --record-all and -o but without "
                           "-s, or with --order");
+    if (run->patience_given && !run->confirm) {
+        enum pt_status status = pt_err_set(err, PT_EUSAGE, "--timeout is of --confirm: how long one step may take");
+        pt_err_hint(err,
+                    "'timeout SECONDS portent run ...' ends a program that goes on for ever, and its answer is told");
+        return status;
+    }
     if (run->effort_given && !session->wider)
         return pt_err_set(err, PT_EUSAGE, "--effort is of --order sync, values and auto");
     return PT_OK;
@@ -411,10 +422,11 @@ static void warn_of_nothing(const struct pt_run *run)
 {
     struct pt_err warning;
     const struct pt_session *session = &run->session;
-    if (!run->result_path || !run->trace_path || session->analyse.input_count || session->checks || session->wider ||
+    if (!run->result_path || !records_all(run) || session->analyse.input_count || session->checks ||
         session->output_options.quiet)
         return;
-    (void)pt_err_set(&warning, PT_EUSAGE, "with -o alone nothing is looked for, so the result will say nothing");
+    (void)pt_err_set(&warning, PT_EUSAGE,
+                     "with --record-all and -o alone nothing is looked for, so the result will say nothing");
     pt_err_hint(&warning, "--races and --deadlocks look while it records, 'portent check %s' looks afterwards",
                 run->trace_path);
     pt_diag_warning(&warning);
@@ -514,7 +526,8 @@ const struct pt_command pt_command_run = {
         "order allows. Violations are reported on standard error when they are found, everything else when the "
         "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
         "a script or a test runner: what it starts is observed as well, each process with its own result. "
-        "Where neither properties nor a recording are asked for, it looks for data races and deadlocks in the run "
+        "Where neither properties nor a recording of everything (--record-all) are asked for, it looks for data races "
+        "and deadlocks in the run "
         "as it happens (--races, --deadlocks).\n\n"
         "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
         "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "

@@ -101,7 +101,11 @@ typedef unsigned __int128 pt_u128;
       (struct pt_function_record * function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f))  \
     X(void, __portent_returned, (struct pt_function_record * function))                                                \
     /* right behind a call that has allocated memory, or NULL; a size of 0: as much as the allocator says */           \
-    X(void, __portent_allocated, (const void *memory, size_t size, const struct pt_site *site))
+    X(void, __portent_allocated, (const void *memory, size_t size, const struct pt_site *site))                        \
+    /* of libstdc++: a pool of memory was made; a result will be ready when this thread has ended                      \
+       (runtime/wrap/libstdcxx.c) */                                                                                   \
+    X(void, __portent_pool_made, (void *pool))                                                                         \
+    X(void, __portent_ready_at_exit, (void *element))
 
 #define PT_DECLARE_HOOK(returns, name, parameters) returns name parameters;
 PT_HOOKS(PT_DECLARE_HOOK)

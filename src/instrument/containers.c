@@ -1,7 +1,8 @@
 /*
- * Definitions of what a module calls of libstdc++'s lists, trees and exceptions (containers_body.c), so that their
- * accesses are rewritten as the module's own are. They stand in the plug-in as bitcode of the same LLVM; what the
- * module declares and uses is linked into it, hidden and once per program, so that libstdc++ itself keeps its own.
+ * Definitions of what a module calls of libstdc++'s lists, trees, exceptions and a few more (containers_body.c,
+ * counted_body.c), so that their accesses are rewritten as the module's own are. They stand in the plug-in as bitcode
+ * of the same LLVM; what the module declares and uses is linked into it, hidden and once per program, so that libstdc++
+ * itself keeps its own.
  *
  * Guarantee: a module that calls none of them stays as it is. Cost: a look for each name; otherwise the parsing of some
  * 15 kB.
@@ -85,41 +86,33 @@ static void name_as_linked(LLVMModuleRef bodies)
     }
 }
 
-/* Functions of the library that ours call, so these have names of their own, under which the module calls them. */
-static const struct {
-    const char *library, *ours;
-} replaced[] = {
-    {"__cxa_end_catch", "__pt_end_catch"},
-    {"_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv", "__pt_release_exception"},
-};
-enum { REPLACED = sizeof replaced / sizeof *replaced };
-
-static bool is_replaced(const char *name)
+/* Functions of the library that ours call, so these have names of their own, under which the module calls them: the
+ * library's behind "__pt". */
+static void replace(LLVMModuleRef module, LLVMModuleRef bodies)
 {
-    for (size_t i = 0; i < REPLACED; i++)
-        if (strcmp(name, replaced[i].library) == 0)
-            return true;
-    return false;
-}
-
-static void replace(LLVMModuleRef module)
-{
-    for (size_t i = 0; i < REPLACED; i++) {
-        LLVMValueRef old = LLVMGetNamedFunction(module, replaced[i].library);
+    for (LLVMValueRef f = LLVMGetFirstFunction(bodies); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *ours = LLVMGetValueName2(f, &len);
+        if (strncmp(ours, "__pt_", 5) != 0)
+            continue;
+        LLVMValueRef old = LLVMGetNamedFunction(module, ours + 4);
         if (old && LLVMIsDeclaration(old) && LLVMGetFirstUse(old))
-            LLVMReplaceAllUsesWith(old, LLVMAddFunction(module, replaced[i].ours, LLVMGlobalGetValueType(old)));
+            LLVMReplaceAllUsesWith(old, LLVMAddFunction(module, ours, LLVMGlobalGetValueType(old)));
     }
 }
 
-/* Any of the names of lists and trees stands for all: they are in one of two files of libstdc++. */
+/* Parts of names, of which each stands for several: lists and trees are in one of two files of libstdc++ each. */
 static bool may_want(LLVMModuleRef module)
 {
+    static const char *const parts[] = {"_Rb_tree_",          "15_List_node_base",
+                                        "__cxa_end_catch",    "exception_ptr10_M_release",
+                                        "_Make_ready6_M_set", "_pool_resourceC"};
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        if (LLVMIsDeclaration(f) &&
-            (strstr(name, "_Rb_tree_") || strstr(name, "15_List_node_base") || is_replaced(name)))
-            return true;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && LLVMIsDeclaration(f); i++)
+            if (strstr(name, parts[i]))
+                return true;
     }
     return false;
 }
@@ -138,7 +131,7 @@ enum pt_status pt_link_containers(LLVMContextRef context, LLVMModuleRef module, 
     name_as_linked(bodies);
     bool fit = fits(module, bodies);
     if (fit)
-        replace(module);
+        replace(module, bodies);
     if (!fit || !wants_any(module, bodies)) {
         LLVMDisposeModule(bodies);
         return PT_OK;

@@ -1,9 +1,9 @@
 /*
- * Exceptions (at the end), and what libstdc++ has out of line of std::list, std::map, std::set and their kin: links of
- * list nodes, and balancing of red-black trees (Guibas and Sedgewick; Cormen et al., chapter 13). Its own definitions
- * are in its shared object, not instrumented, so that the links would change without an event. These take their place
- * in programs: the build compiles this file to bitcode, and containers.c puts what a module calls into that module, to
- * be rewritten with it.
+ * What libstdc++ has out of line of std::list, std::map, std::set and their kin: links of list nodes, and balancing of
+ * red-black trees (Guibas and Sedgewick; Cormen et al., chapter 13). Its own definitions are in its shared object, not
+ * instrumented, so that the links would change without an event. These take their place in programs: the build compiles
+ * this file, with counted_body.c, to bitcode, and containers.c puts what a module calls into that module, to be
+ * rewritten with it.
  *
  * The names are those of libstdc++, for people and for the linker, and the layouts its ABI's, which have not changed
  * since GCC 3.4. A tree's header has the root as its parent, and the first and the last node as its children; it is
@@ -323,80 +323,5 @@ struct tree_node *_Rb_tree_decrement_const(struct tree_node *node)
     return before(node);
 }
 
-/* ---- exceptions ---- */
-
-/*
- * An exception that std::exception_ptr carries to other threads is destroyed by whoever lets go of it last. libstdc++
- * counts in its shared object, so nobody would see that those who let go before come before that. Calls from programs
- * go to the two functions below instead, which count where it is seen, and leave the end, and all else, to libstdc++'s:
- * of its layout they know what the ABI says (cxxabi's __cxa_exception), and the count in front of it, as it has been
- * since GCC 4.4. With another library, or where it has no such function, they do nothing of their own.
- */
-enum { LETTERS_MASK = 0xff, DEPENDENT = 1 };
-#define GNU_CLASS UINT64_C(0x474e5543432b2b00) /* "GNUCC++" */
-
-struct thrown {
-    void *type_or_primary; /* of one that was thrown again, in another thread perhaps: the object */
-    void *functions[3];
-    struct thrown *next;
-    int handlers, action;
-    void *where[4];
-    struct {
-        uint64_t class;
-        void *cleanup;
-        uintptr_t private[2];
-    } unwind __attribute__((aligned(16)));
-};
-struct counted {
-    int count;
-    struct thrown thrown;
-}; /* and then the object */
-struct caught {
-    struct thrown *first;
-};
-
-#define WEAK __attribute__((weak))
-WEAK void library_release(void **pointer) __asm__("_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv");
-WEAK struct caught *library_caught(void) __asm__("__cxa_get_globals");
-void library_end_catch(void) __asm__("__cxa_end_catch");
-
-static inline INLINED int *count_of(void *object)
-{
-    return &((struct counted *)object - 1)->count;
-}
-
-/* What is caught by the innermost handler; NULL: nothing, or an exception of another language. */
-static inline INLINED void *caught_object(void)
-{
-    struct thrown *thrown = library_caught()->first;
-    if (!thrown || (thrown->unwind.class & ~(uint64_t)LETTERS_MASK) != GNU_CLASS)
-        return NULL;
-    return (thrown->unwind.class & LETTERS_MASK) == DEPENDENT ? thrown->type_or_primary : (void *)(thrown + 1);
-}
-
-/* The last one is libstdc++'s, and has seen all others. */
-static inline INLINED void let_go(void **pointer)
-{
-    int *count = count_of(*pointer), old = __atomic_load_n(count, __ATOMIC_ACQUIRE);
-    while (old > 1)
-        if (__atomic_compare_exchange_n(count, &old, old - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return;
-    library_release(pointer);
-}
-
-void release_exception(void **pointer) __asm__("__pt_release_exception");
-INLINED void release_exception(void **pointer)
-{
-    let_go(pointer);
-}
-
-void end_catch(void) __asm__("__pt_end_catch");
-INLINED void end_catch(void)
-{
-    void *object = library_release && library_caught ? caught_object() : NULL;
-    if (object)
-        __atomic_fetch_add(count_of(object), 1, __ATOMIC_RELAXED);
-    library_end_catch();
-    if (object)
-        let_go(&object);
-}
+/* One bitcode for all. */
+#include "instrument/counted_body.c"

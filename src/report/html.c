@@ -156,6 +156,8 @@ static void put_results(struct pt_json *json, const struct pt_loaded *loaded)
 {
     pt_json_open(json, "results", '[');
     for (const struct pt_loaded *each = loaded; each; each = each->merged) {
+        if (each->is_list)
+            continue;
         pt_json_open(json, NULL, '{');
         pt_json_string(json, "trace", each->result.trace ? each->result.trace : "");
         pt_json_open(json, "program", '[');

@@ -53,6 +53,7 @@ struct pt_loaded {
     struct pt_arena arena;
     struct pt_result result; /* its findings have arenas of their own */
     bool is_model;           /* it has no findings */
+    bool is_list;            /* of processes: it says nothing but what they do, which are among `merged` */
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
     struct pt_block_findings *of_run; /* the blocks of a run once more, as `check` has them; NULL: there are none */

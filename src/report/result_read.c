@@ -422,6 +422,7 @@ static void read_processes(struct reading *r, const struct pt_json_node *root, c
         rd_fail(r, "it has too many \"processes\"");
     for (size_t i = 0; i < pt_json_count(list) && !r->failed; i++)
         read_process(r, pt_json_at(list, i), label, loaded);
+    loaded->is_list = pt_json_count(list) > 0;
 }
 
 static void read_root(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded)

@@ -214,6 +214,47 @@ def bodies_of_the_library_have_no_path_of_the_build():
 
 
 @test
+def functions_of_the_library_are_found_wherever_it_is():
+    """The runtime stands before a few of libstdc++'s, in a program of C too, and in one that has the library inside."""
+    with open("failing.cpp", "w", encoding="utf-8") as file:
+        file.write("""#include <memory>
+#include <stdexcept>
+#include <string>
+extern "C" int fail(void)
+{
+    try {
+        throw std::runtime_error(std::string("a text that is not in the string itself"));
+    } catch (std::runtime_error failure) {
+        std::runtime_error other("another text, which is given up for this one");
+        other = failure;
+        auto third = std::make_unique<std::runtime_error>(other);
+        return static_cast<int>(std::string(third->what()).size());
+    }
+}
+""")
+    with open("host.c", "w", encoding="utf-8") as file:
+        file.write("""#include <dlfcn.h>
+int main(int count, char **arguments)
+{
+    void *library = count > 1 ? dlopen(arguments[1], RTLD_NOW) : 0;
+    int (*fail)(void) = library ? (int (*)(void))dlsym(library, "fail") : 0;
+    return fail ? fail() : 1;
+}
+""")
+    with open("own.cpp", "w", encoding="utf-8") as file:
+        file.write('extern "C" int fail(void);\nint main() { return fail(); }\n')
+    cc("host.c", "-o", "host")
+    for flags in ([], ["-static-libstdc++", "-static-libgcc"]):
+        ok(CLANG, "--driver-mode=g++", "-shared", "-fPIC", *flags, "failing.cpp", "-o", "plain.so")
+        ok(PORTENT, "c++", "-shared", "-fPIC", *flags, "failing.cpp", "-o", "ours.so")
+        ok(PORTENT, "c++", *flags, "failing.cpp", "own.cpp", "-o", "own")
+        for command in (["./host", "./plain.so"], ["./host", "./ours.so"], ["./own"]):
+            for options in ("", "races=1"):
+                status, *_ = run(*command, env={**os.environ, "PORTENT_OPTIONS": options})
+                check(status == 39, f"{command} {flags} {options}: {status}")
+
+
+@test
 def a_program_runs_twins_where_nothing_is_asked_for():
     """By the runtime's own word for it (src/core/plain.h)."""
     with open("asked.c", "w", encoding="utf-8") as file:

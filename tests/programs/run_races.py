@@ -333,6 +333,52 @@ int main()
 }
 """
 
+# Memory that goes from one thread to the next through a pool, which the library, uninstrumented, or the program's lock guards: in no order of these
+# events is it both threads' at a time.
+POOL = r"""
+#include <memory_resource>
+#include <mutex>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+static std::pmr::unsynchronized_pool_resource guarded; static std::mutex m; static int pipes[2], *first, *again;
+static std::pmr::synchronized_pool_resource pool; static int *passed;
+static void go() { char c = 0; if (syscall(SYS_write, pipes[1], &c, 1) != 1) _exit(9); }
+static void await() { char c; if (syscall(SYS_read, pipes[0], &c, 1) != 1) _exit(9); }
+static int *use()
+{
+    int *memory;
+    { std::lock_guard<std::mutex> hold(m); memory = static_cast<int *>(guarded.allocate(32, 8)); }
+    memory[3] = 1;
+    { std::lock_guard<std::mutex> hold(m); guarded.deallocate(memory, 32, 8); }
+    return memory;
+}
+static void give()
+{
+    int *memory = static_cast<int *>(pool.allocate(64, 8));
+    memory[1] = 1;
+    std::lock_guard<std::mutex> hold(m);
+    passed = memory;
+}
+static void take()
+{
+    std::lock_guard<std::mutex> hold(m);
+    passed[1] = 2;
+    pool.deallocate(passed, 64, 8);
+}
+int main()
+{
+    if (pipe(pipes)) _exit(9);
+    std::thread one([] { first = use(); give(); go(); });
+    std::thread two([] { await(); again = use(); take(); });
+    one.join();
+    two.join();
+    std::thread three(give);
+    three.join();
+    return first != again;
+}
+"""
+
 tests = suite.Suite("recorded-races")
 
 
@@ -388,6 +434,7 @@ def add_other(name, compiler, optimise, source, *options):
 
 for optimise in ("-O0", "-O2"):
     add_other("cpp", "c++", optimise, CPP)
+    add_other("pool", "c++", optimise, POOL, "-std=c++17")
     add_other("openmp", "cc", optimise, OPENMP, "-fopenmp")
 
 

@@ -283,6 +283,37 @@ def a_result_of_nothing():
 
 
 @test
+def a_recording_beside_other_things():
+    """Who names a file for it, and nothing that is to be found, looks for races all the same; of several processes none has that file, and that is said."""
+    write("forking.c", """#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int x;
+static void *add(void *p) { x++; return p; }
+int main(int count, char **arguments)
+{
+    pthread_t a, b;
+    int parent = count > 1 ? fork() : 0;
+    pthread_create(&a, 0, add, arguments);
+    pthread_create(&b, 0, add, arguments);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return parent && wait(0) < 0;
+}
+""")
+    same("compiling it", run(PORTENT, "cc", "-g", "-pthread", "forking.c", "-o", "forking").returncode, 0)
+    done = run(PORTENT, "run", "-o", "one.trace", "--", "./forking")
+    same(done.stderr, (done.returncode, "Data race on x" in done.stderr, os.path.exists("one.trace")), (66, True, True))
+    for options, told in ((("--record-all",), True), (("--record-all", "-q"), False), (("--races",), True)):
+        done = run(PORTENT, "run", *options, "-o", "two.trace", "--", "./forking", "forks")
+        names = [name for name in os.listdir(".") if re.fullmatch(r"two\.trace\.\d+", name)]
+        same(f"{options}: {done.stderr}", (len(names), os.path.exists("two.trace")), (2, False))
+        same(f"{options}: {done.stderr}", "portent: 2 processes were each recorded, in two.trace.PID\n" in done.stderr, told)
+        for name in names:
+            os.remove(name)
+
+
+@test
 def record_all_load():
     """The same under load, in binary form, and without any property."""
     build("everything")
@@ -773,6 +804,7 @@ def mistakes():
     done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics", options="exitcode=256")
     same("exitcode", [done.returncode, "a bad value in 'exitcode=256'" in done.stderr], [FOUND, True])
     for options, words in ((["--record-limit", "1M"], "--record-limit is of what a program records"), (["--effort", "1s"], "--effort is of --order"),
+                           (["--timeout", "3"], "--timeout is of --confirm"),
                            (["-s", "p.prop", "--record-all", "-o", "t", "--record-limit", "1M"], "--record-limit is of what a program records")):
         done = run(PORTENT, "run", *options, "--", "./statics")
         same(f"an option that would do nothing: {options}", [done.returncode, words in done.stderr], [2, True])

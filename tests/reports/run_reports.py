@@ -381,6 +381,16 @@ def duplicates_are_counted(folder):
     assert log["runs"][0]["results"][0]["occurrenceCount"] == 2
 
 
+def processes_are_results(folder):
+    """A list of processes is none beside them."""
+    one, two = (folder.result(name=name, prop=WATER_PROP.splitlines()[0], status=1) for name in ("a.json", "b.json"))
+    folder.write("r.json", json.dumps({"portent": 1, "trace": "x", "processes": [
+        {"pid": pid, "program": "./p", "folder": "/", "result": result} for pid, result in ((4711, one), (4712, two))]}))
+    for inputs, expected in ((["r.json"], 2), (["a.json", "r.json"], 3), (["a.json", "b.json"], 2)):
+        data = re.search(r'id="data">(.*?)</script>', folder.run("report", "--html", *inputs), re.DOTALL).group(1)
+        assert len(json.loads(data)["results"]) == expected, (inputs, json.loads(data)["results"])
+
+
 SML = """int X, Y;
 thread clerk { begin: increment Y := X  X := Y end  begin Y := X  X := Y end }
 thread other { Y := X  X := Y }
@@ -597,7 +607,7 @@ def one_mebibyte_is_read(folder):
 TESTS = [only_files_below_a_root_are_quoted, recorded_roots_narrow, source_roots_are_added, one_mebibyte_is_read, text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
          sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say,
          gitlab, gitlab_has_what_counts, markdown, markdown_is_plain_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
-         duplicates_are_counted, ids_of_blocks_stay, baselines_of_blocks, suppressions_of_blocks, blocks_are_counted, bad_results_are_refused, output_files]
+         duplicates_are_counted, processes_are_results, ids_of_blocks_stay, baselines_of_blocks, suppressions_of_blocks, blocks_are_counted, bad_results_are_refused, output_files]
 
 
 def main():

@@ -115,6 +115,15 @@ static void rename_trace(struct pt_run *run, bool observed)
     run->session.analyse.engine.trace = run->own_trace;
 }
 
+/* The file that was asked for is not there. */
+static void tell_of_recordings(const struct pt_run *run, const struct pt_processes *processes)
+{
+    uint32_t count = pt_processes_observed(processes);
+    if (run->trace_path && count && !run->session.output_options.quiet)
+        fprintf(stderr, "portent: %u process%s recorded, in %s.PID\n", count, count == 1 ? " was" : "es were each",
+                run->trace_path);
+}
+
 /* Puts the started program at the head of the list. */
 static void add_program(struct pt_run *run, struct pt_result *result, struct pt_processes *processes)
 {
@@ -197,6 +206,7 @@ static int conclude_several(struct pt_run *run, struct pt_result *result, struct
         violated |= processes->items[i].violated;
         whole &= processes->items[i].whole;
     }
+    tell_of_recordings(run, processes);
     whole &= all_seen(run, processes);
     whole &= write_several(run, result, processes);
     if (violated)

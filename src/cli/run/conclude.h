@@ -16,7 +16,7 @@ struct pt_run {
     FILE *result_file;
     int found_exit;
     char *own_trace; /* trace_path with the program's number; NULL: it is trace_path */
-    bool confirm, lenient, effort_given;
+    bool confirm, lenient, effort_given, patience_given;
     uint64_t patience;         /* nanoseconds, when confirming */
     struct pt_buf patterns[3]; /* of --skip-file, --only-file and --skip-function */
 };

@@ -134,7 +134,7 @@ void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int or
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. `order`: the kind that it is for
  * races, which may order less, and in recordings of everything, where a `sync` says so by its memory order. `part`: the
- * object that it is for races. */
+ * object that it really is, of several that the program knows as one. */
 void pt_slow_sync_at(const void *object, const void *part, int kind, int order, const struct pt_site *site);
 static inline void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_site *site)
 {

@@ -150,18 +150,18 @@ void pt_slow_sync_at(const void *object, const void *part, int kind, int order, 
         look_at_lock(self, (uintptr_t)object, site);
     if (self->race)
         race_sync(self, (uintptr_t)part, order, site);
-    if (!pt_is_recording() || sync_fast(self, (uintptr_t)object, write, kind, site))
+    if (!pt_is_recording() || sync_fast(self, (uintptr_t)part, write, kind, site))
         return;
     struct pt_locked_range range;
     pt_shadow_word *small =
-        kind < PT_KIND_COUNT && kind == order ? pt_small_begin(self, (uintptr_t)object, 4, false) : NULL;
+        kind < PT_KIND_COUNT && kind == order ? pt_small_begin(self, (uintptr_t)part, 4, false) : NULL;
     if (small) {
-        pt_shadow_hooks.sync(self, (enum pt_event_kind)kind, (uintptr_t)object, site);
+        pt_shadow_hooks.sync(self, (enum pt_event_kind)kind, (uintptr_t)part, site);
         pt_small_unlock(self, small);
         return;
     }
     pt_enter(self);
-    if (pt_slow_begin(self, (uintptr_t)object, 4, write, &range)) {
+    if (pt_slow_begin(self, (uintptr_t)part, 4, write, &range)) {
         range.sync = (uint16_t)kind;
         if (order != kind)
             range.order = order == PT_KIND_WAIT ? PT_MEMORY_ACQUIRE : PT_MEMORY_RELEASE;

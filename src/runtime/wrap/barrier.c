@@ -1,7 +1,7 @@
 /*
  * Barriers: who leaves one comes after all that arrived in the same phase, and after nobody's arrival in the next one
- * (contract 10). So for races the phases of a barrier are two objects in turn: its address, and FURTHER bytes behind
- * it. For clocks and in recordings it is one object that all write (contract 3).
+ * (contract 10). So the phases of a barrier are two objects in turn: its address, and FURTHER bytes behind it. In
+ * recordings these have names of their own, "b" and "b+8".
  *
  * Which phase it is follows from how many threads it is for. All of them have said that they arrive before the first
  * one leaves, and nobody arrives for the next phase before that: so the first to leave ends the phase. If more have

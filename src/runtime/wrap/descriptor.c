@@ -18,6 +18,7 @@
 #include "runtime/shadow/shadow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
+#include "runtime/wrap/file_lock.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/turn.h"
 
@@ -445,4 +446,5 @@ void pt_descriptor_restart(void)
     pt_spin_reset(&table.lock);
     for (uint32_t i = 0; table.queues && i < table.count; i++)
         table.queues[i].named = false;
+    pt_file_lock_restart();
 }

@@ -126,7 +126,7 @@ static inline void pt_wrap_sync_order(const void *object, int kind, int order, c
         pt_wrap_hooks.locked(object, kind, site, waits);
     pt_wrap_synced(object, kind);
 }
-/* The same of an object that has parts: for races it is the part. */
+/* The same of an object that has parts: deadlocks, and whoever listens, know it as one. */
 static inline void pt_wrap_sync_at(const void *object, const void *part, int kind, int order,
                                    const struct pt_site *site)
 {

@@ -1,6 +1,7 @@
 /*
  * Message queues, of POSIX and of System V, and System V's semaphores: the kernel has them, and a program knows them by
  * a number. What is sent comes before what is received, and what is added to a semaphore before what is taken from it.
+ * The thread of mq_notify comes after who asked for it, and after who sent.
  *
  * Guarantee: no order is missing; numbers that differ by a multiple of OBJECTS are one object, so there may be too
  * much. Cost: without an observer a load and a branch beside the call.
@@ -12,6 +13,7 @@
 #include "runtime/shadow/slow.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/timer.h"
 #include "runtime/wrap/turn.h"
 
 enum { OBJECTS = 256 };
@@ -63,6 +65,21 @@ RECEIVED(mq_timedreceive, (mqd_t number, char *text, size_t size, unsigned *prio
 SENT(msgsnd, (int number, const void *message, size_t size, int flags), (number, message, size, flags), QUEUE)
 RECEIVED(msgrcv, (int number, void *message, size_t size, long type, int flags), (number, message, size, type, flags),
          QUEUE)
+
+/* The thread that libc starts for a message comes after this, and after whoever has sent it. */
+PT_WRAP(int, mq_notify, (mqd_t number, const struct sigevent *how))
+{
+    struct sigevent ours;
+    const void *object = pt_timer_thread(how, object_of(POSIX_QUEUE, number), &ours);
+    if (object)
+        pt_wrap_sync_kernel(object, PT_EFFECT(mq_notify), NULL);
+    if (object && __builtin_expect(pt_explore_on, 0))
+        pt_explore_outside();
+    int result = PT_REAL(mq_notify)(number, object ? &ours : how);
+    if (object && result == 0)
+        pt_timer_expect_threads();
+    return result;
+}
 
 /* Does one of the operations add to a semaphore; take from one, or wait for its 0? */
 static bool adds(const struct sembuf *operations, size_t count)

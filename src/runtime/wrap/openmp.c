@@ -38,8 +38,14 @@ void omp_unset_lock(void *lock);
 int omp_test_lock(void *lock);
 
 /* Objects without memory of their own. */
-_Alignas(8) const char pt_openmp_barriers[8];
+_Alignas(8) const char pt_openmp_ended[8];
 static _Alignas(8) const char all_ordered[8], unnamed_section[8];
+
+/* The phases of barriers are two objects in turn, so that who leaves one late does not come after those who have
+ * arrived at the next. All members of a team meet at the same barriers, so each counts its own, in each region. Order
+ * between teams is more than there is. */
+static _Alignas(8) const char phases[2][8];
+static __thread unsigned passed __attribute__((tls_model("initial-exec")));
 
 enum { ARGUMENTS = 32 };
 
@@ -63,9 +69,12 @@ void pt_openmp_hear(const void *object)
 static void run_gomp(void *context)
 {
     struct region *region = context;
+    unsigned outside = passed;
+    passed = 0;
     pt_openmp_hear(region->begun);
     region->body(region->arguments[0]);
     pt_openmp_tell(region->done);
+    passed = outside;
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -75,12 +84,15 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
+    unsigned outside = passed;
+    passed = 0;
     pt_openmp_hear(region->begun);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
     pt_openmp_tell(region->done);
+    passed = outside;
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
@@ -89,7 +101,7 @@ PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads
     pt_openmp_tell(region.begun);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
     pt_openmp_hear(region.done);
-    pt_openmp_hear(pt_openmp_barriers); /* tasks that ended at the region's own */
+    pt_openmp_hear(pt_openmp_ended); /* at the region's own barrier */
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -106,16 +118,18 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     pt_openmp_tell(region.begun);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
     pt_openmp_hear(region.done);
-    pt_openmp_hear(pt_openmp_barriers); /* tasks that ended at the region's own */
+    pt_openmp_hear(pt_openmp_ended); /* at the region's own barrier */
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(NULL);                                                               \
-        pt_slow_sync(pt_openmp_barriers, PT_EFFECT(name), site);                                                       \
+        const char *phase = phases[passed++ % 2];                                                                      \
+        pt_slow_sync_as(phase, PT_EFFECT(name), PT_KIND_NOTIFY, site);                                                 \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(pt_openmp_barriers, PT_EFFECT(name), site);                                                       \
+        pt_slow_sync_as(phase, PT_EFFECT(name), PT_KIND_WAIT, site);                                                   \
+        pt_openmp_hear(pt_openmp_ended);                                                                               \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \

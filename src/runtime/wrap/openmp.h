@@ -2,9 +2,9 @@
 #ifndef PT_RUNTIME_WRAP_OPENMP_H
 #define PT_RUNTIME_WRAP_OPENMP_H
 
-/* All barriers are one object: order between teams that meet at different ones is more than there is. Tasks that have
- * ended are told there, too, since nobody leaves a barrier, or a region, before those of the team have. */
-extern const char pt_openmp_barriers[8];
+/* Tasks that have ended are told here: nobody leaves a barrier, or a region, before those of the team have. One object
+ * for all teams, which is more order than there is. */
+extern const char pt_openmp_ended[8];
 
 /* Carried from who tells to who hears. No lock: another order of a lock's sections is a possible run, and members
  * that begin before their region is none. */

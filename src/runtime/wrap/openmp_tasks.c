@@ -69,7 +69,7 @@ static void leave(const union ompt_data *task, bool last)
         pt_openmp_tell(object_of(task, PARTS));
     } else if (parent) {
         pt_openmp_tell(object_of(parent, CHILDREN));
-        pt_openmp_tell(pt_openmp_barriers);
+        pt_openmp_tell(pt_openmp_ended);
         if (task->value & 1)
             pt_openmp_tell(object_of(parent, DEPENDENT));
     }
@@ -100,7 +100,7 @@ static void on_wait(int kind, int scope, const union ompt_data *region, const un
     if (scope == SCOPE_END && kind == REGION_TASKWAIT && task)
         pt_openmp_hear(object_of(task, CHILDREN));
     else if (scope == SCOPE_END && kind == REGION_TASKGROUP)
-        pt_openmp_hear(pt_openmp_barriers);
+        pt_openmp_hear(pt_openmp_ended);
 }
 
 static int initialize(ompt_lookup lookup, int device, union ompt_data *data)

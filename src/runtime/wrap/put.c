@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/wrap/descriptor.h"
+#include "runtime/wrap/file_lock.h"
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/interpose.h"
 #include "runtime/wrap/virtual.h"
@@ -159,6 +160,7 @@ static void closes(int fd, int kind, const struct pt_site *site)
     pt_turn_descriptor(fd, 0, site);
     if (__builtin_expect(pt_explore_on, 0))
         pt_explore_closed(fd);
+    pt_file_lock_closes(fd);
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
     pt_descriptor_sync_number(fd, kind, site);
@@ -178,6 +180,8 @@ static void close_all(unsigned first, unsigned last, int kind, const struct pt_s
     for (unsigned fd = first; fd <= last && pt_is_watching(); fd++)
         if (pt_descriptor_is_known((int)fd))
             closes((int)fd, kind, site);
+        else
+            pt_file_lock_closes((int)fd);
 }
 PUTTING(int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags),
         if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) close_all(first, last, PT_EFFECT(close_range), site))
@@ -218,6 +222,8 @@ REPLACING(dup3, (int fd, int to, int flags), (fd, to, flags))
         va_start(list, command);                                                                                       \
         void *argument = va_arg(list, void *);                                                                         \
         va_end(list);                                                                                                  \
+        if (__builtin_expect(pt_file_lock_is(command), 0))                                                             \
+            return pt_file_lock_control(fd, command, argument, PT_REAL(name));                                         \
         int result = PT_REAL(name)(fd, command, argument);                                                             \
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                                          \
             copied(fd, result, NULL);                                                                                  \

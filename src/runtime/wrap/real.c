@@ -3,6 +3,10 @@
 
 #ifndef PT_RT_STATIC
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +28,51 @@ static void *search(const char *name)
     return found;
 }
 
+/* The path of a loaded module, by number. The search must not go on inside: what loads one has the locks the other way
+ * round. */
+struct nth {
+    size_t left;
+    char path[PATH_MAX];
+    bool found;
+};
+
+static int look_at(struct dl_phdr_info *module, size_t size, void *context)
+{
+    (void)size;
+    struct nth *nth = context;
+    nth->found = nth->left-- == 0;
+    if (nth->found)
+        snprintf(nth->path, sizeof nth->path, "%s", module->dlpi_name);
+    return nth->found;
+}
+
+/* That of a library which a part of the program has loaded for itself: there, too, ours comes first. */
+static void *search_loaded(const char *name)
+{
+    Dl_info ours, theirs;
+    void *found = NULL;
+    if (!dladdr((void *)look_at, &ours))
+        return NULL;
+    for (size_t i = 0; !found; i++) {
+        struct nth nth = {.left = i};
+        dl_iterate_phdr(look_at, &nth);
+        if (!nth.found)
+            return NULL;
+        void *library = *nth.path ? dlopen(nth.path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+        found = library ? dlsym(library, name) : NULL;
+        if (found && (!dladdr(found, &theirs) || ours.dli_fbase == theirs.dli_fbase))
+            found = NULL;
+        if (library)
+            dlclose(library);
+    }
+    return found;
+}
+
 void *pt_real(const char *name)
 {
     void *found = search(name);
+    if (!found)
+        found = search_loaded(name);
     /* A program may use nothing else of such a library, which the linker then left out. */
     static const struct {
         const char *prefix, *library;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "runtime/wrap/descriptor.h"
+#include "runtime/wrap/file_lock.h"
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
@@ -107,6 +108,7 @@ static void closes(FILE *stream, int kind, const struct pt_site *site)
     errno = error;
     if (fd < 0)
         return;
+    pt_file_lock_closes(fd);
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
     pt_descriptor_sync_number(fd, kind, site);

@@ -21,6 +21,7 @@
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 #include "runtime/wrap/signal.h"
+#include "runtime/wrap/timer.h"
 #include "runtime/wrap/virtual.h"
 
 enum { TIMERS = 1 << 12, CALLS = 1 << 12, MILLION = 1000000, HALF = MILLION / 2 };
@@ -30,6 +31,7 @@ struct call {
     uint64_t object; /* stands for the timers that have it */
     void (*function)(union sigval);
     union sigval value;
+    const void *cause; /* NULL: a timer */
 };
 
 static struct {
@@ -68,6 +70,8 @@ static void run_known(void *argument)
     struct call *call = argument;
     if (pt_is_active())
         pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
+    if (pt_is_active() && call->cause)
+        pt_wrap_sync(call->cause, PT_KIND_WAIT, NULL);
     call->function(call->value);
 }
 
@@ -79,7 +83,7 @@ static void run_call(union sigval value)
 }
 
 /* NULL when there are too many. */
-static struct call *call_of(void (*function)(union sigval), union sigval value)
+static struct call *call_of(void (*function)(union sigval), union sigval value, const void *cause)
 {
     struct call *found = NULL;
     struct pt_thread *self = lock();
@@ -88,14 +92,40 @@ static struct call *call_of(void (*function)(union sigval), union sigval value)
     if (!table.calls)
         table.calls = pt_sys_reserve(sizeof *table.calls * CALLS);
     for (uint32_t i = 0; i < table.count && !found; i++)
-        if (table.calls[i].function == function && table.calls[i].value.sival_ptr == value.sival_ptr)
+        if (table.calls[i].function == function && table.calls[i].value.sival_ptr == value.sival_ptr &&
+            table.calls[i].cause == cause)
             found = &table.calls[i];
     if (!found && table.calls && table.count < CALLS) {
         found = &table.calls[table.count++];
-        *found = (struct call){.function = function, .value = value};
+        *found = (struct call){.function = function, .value = value, .cause = cause};
     }
     unlock(self);
     return found;
+}
+
+static struct call *call_for(const struct sigevent *how, const void *cause, struct sigevent *ret_ours)
+{
+    bool threads = how && how->sigev_notify == SIGEV_THREAD && pt_is_watching();
+    struct call *call = threads ? call_of(how->sigev_notify_function, how->sigev_value, cause) : NULL;
+    *ret_ours = how ? *how : (struct sigevent){0};
+    if (call) {
+        ret_ours->sigev_notify_function = run_call;
+        ret_ours->sigev_value.sival_ptr = call;
+    }
+    return call;
+}
+
+const void *pt_timer_thread(const struct sigevent *how, const void *cause, struct sigevent *ret_ours)
+{
+    struct call *call = call_for(how, cause, ret_ours);
+    return call ? &call->object : NULL;
+}
+
+void pt_timer_expect_threads(void)
+{
+    pt_wrap_expect_several();
+    if (pt_races_wanted)
+        pt_race_expect_threads();
 }
 
 /* --- the table --- */
@@ -134,13 +164,8 @@ static struct timer look_up(timer_t id, bool deletes)
 PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *timer))
 {
     const struct pt_site *site = pt_call_take_fill();
-    bool threads = how && how->sigev_notify == SIGEV_THREAD;
-    struct call *call = threads && pt_is_watching() ? call_of(how->sigev_notify_function, how->sigev_value) : NULL;
-    struct sigevent ours = how ? *how : (struct sigevent){0};
-    if (call) {
-        ours.sigev_notify_function = run_call;
-        ours.sigev_value.sival_ptr = call;
-    }
+    struct sigevent ours;
+    struct call *call = call_for(how, NULL, &ours);
     bool played =
         __builtin_expect(pt_explore_on, 0) && pt_virtual_create(clock, how, call ? run_known : NULL, call, timer);
     if (!played && pt_explore_on)
@@ -149,9 +174,7 @@ PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *time
     if (result == 0 && pt_is_watching()) {
         bool signals = !how || how->sigev_notify == SIGEV_SIGNAL || how->sigev_notify == SIGEV_THREAD_ID;
         if (call && !played)
-            pt_wrap_expect_several();
-        if (call && pt_races_wanted && !played)
-            pt_race_expect_threads(); /* nobody will see them start */
+            pt_timer_expect_threads();
         note(*timer, !signals ? 0 : how ? how->sigev_signo : SIGALRM, call);
         pt_fill(site, timer, sizeof *timer);
     }

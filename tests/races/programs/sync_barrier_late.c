@@ -1,7 +1,6 @@
 /* Two threads write between two barriers, as fast as they can: one that leaves the first barrier late is not ordered
- * after what the other did on its way to the second. In a recording a barrier is one object, whatever the phase.
+ * after what the other did on its way to the second.
  * race: x w:A w:B
- * without: check
  * tsan: at times nothing, who leaves late learns of the next phase
  */
 #include "races.h"
