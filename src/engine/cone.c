@@ -195,7 +195,10 @@ static void close_level(struct pt_lattice *l)
     struct lat_part *candidates = &l->next->parts[0];
     if (l->options->window != PT_ALL && candidates->count > l->options->window) {
         l->finding->complete = false;
-        keep_least(l, candidates, (uint32_t)l->options->window);
+        if (l->paired)
+            lat_pair_keep(l, (uint32_t)l->options->window);
+        else
+            keep_least(l, candidates, (uint32_t)l->options->window);
     }
     l->previous.count = 0;
     if (l->finding->complete) { /* nobody asks for it otherwise */

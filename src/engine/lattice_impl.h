@@ -98,6 +98,7 @@ struct lat_part {
     pt_set flags;   /* of a sorted level: of all its sets */
     bool lent;      /* the arrays are parts of the level's memory */
     bool crowded;   /* more runs than can be counted lead to each cut of a row (pair.c), or to some of a sorted level */
+    bool alike;     /* of a row: all letters are the same */
     /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
     pt_set calm;
 };
@@ -480,6 +481,8 @@ bool lat_pair_ready(struct pt_lattice *l);
 void lat_pair_expand(struct pt_lattice *l);
 /* Event limit - 1 of the field has come into Q while the next level is open. */
 void lat_pair_newest(struct pt_lattice *l, uint32_t field);
+/* Keeps so many cuts of the next level, the least in the contract's order. */
+void lat_pair_keep(struct pt_lattice *l, uint32_t keep);
 
 /* history.c */
 void lat_history_push(struct pt_lattice *l);
