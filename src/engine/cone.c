@@ -274,8 +274,6 @@ void lat_cone_advance(struct pt_lattice *l)
     advance(l);
     if (l->ended)
         lat_relay_drain(l);
-    else
-        lat_relay_hand_on(l);
 }
 
 void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)

@@ -7,15 +7,22 @@
  * or so, and levels follow each other without gaps.
  *
  * A message lies in one piece: none begins where the longest one would not have room before the end, which both sides
- * can tell. Cost: a copy on each side.
+ * can tell. It is written elsewhere and copied when levels are handed on, many together: stores are seen in their
+ * order, so those of the next level would wait for each line that the other core has. And they begin a page: a core
+ * that reads lines one after the other fetches the next ones, too, up to the page's end, and would take away those that
+ * are just being written.
+ *
+ * Cost: two copies on one side, one on the other.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/handed.h"
 
-enum { LEAST_BYTES = 32 << 10, LONGEST = 4 }; /* so many of the longest messages have room */
-enum { FETCH_AHEAD = 8 * LAT_CACHE_LINE };
+enum { PAGE = 4096, LEAST_BYTES = 32 * PAGE, LONGEST = 6 }; /* so many of the longest messages have room */
+/* So far ahead lines are asked for: to read them; and to write them, which is where the next ones that are handed on
+ * together come with windows of 64 cuts. */
+enum { READ_AHEAD = 8 * LAT_CACHE_LINE, WRITE_AHEAD = 3 * PAGE };
 enum { MOST_NARROW = 256 }; /* cuts whose numbers are bytes */
 
 /* Then what is taken out, if anything, the events that came, what they wrote, runs and parents. */
@@ -62,26 +69,29 @@ void lat_ring_init(struct lat_ring *ring, const struct pt_lattice *l)
     size_t event = sizeof(struct lat_rank_event) + (ring->valued ? sizeof(struct pt_value) : 0);
     ring->longest = rounded(sizeof(struct head)) + sizeof(lat_word) +
                     rounded(LAT_RANK_SPAN * (event + 1 + number_bytes(ring)) + window * number_bytes(ring));
-    size_t bytes = LONGEST * ring->longest;
-    ring->size = (bytes > LEAST_BYTES ? bytes : LEAST_BYTES) / LAT_CACHE_LINE * LAT_CACHE_LINE;
-    ring->bytes = pt_xaligned(LAT_CACHE_LINE, ring->size);
+    size_t bytes = LONGEST * (ring->longest + PAGE);
+    ring->size = (bytes > LEAST_BYTES ? bytes : LEAST_BYTES) / PAGE * PAGE;
+    ring->bytes = pt_xaligned(PAGE, ring->size);
+    ring->draft = pt_xaligned(PAGE, ring->size);
 }
 
 void lat_ring_release(struct lat_ring *ring)
 {
     free(ring->bytes);
+    free(ring->draft);
 }
 
 /* Where the next message begins. */
-static uint64_t begin(const struct lat_ring *ring, uint64_t position)
+static uint64_t begin(const struct lat_ring *ring, uint64_t position, bool first)
 {
+    position = first ? (position + PAGE - 1) / PAGE * PAGE : position;
     size_t at = position % ring->size;
     return at + ring->longest > ring->size ? position + (ring->size - at) : position;
 }
 
 bool lat_ring_has_room(const struct lat_ring *ring, uint64_t oldest, uint64_t position)
 {
-    return position + 2 * ring->longest - oldest <= ring->size;
+    return position + PAGE + 2 * ring->longest - oldest <= ring->size;
 }
 
 static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
@@ -118,10 +128,10 @@ static unsigned char *put_wide(unsigned char *to, const struct lat_rank_level *l
     return put(to + runs + runs * sizeof(uint32_t), level->parents, level->count * sizeof *level->parents);
 }
 
-uint64_t lat_ring_put(const struct lat_ring *ring, uint64_t position, const struct lat_rank_level *level)
+uint64_t lat_ring_put(const struct lat_ring *ring, uint64_t position, bool first, const struct lat_rank_level *level)
 {
-    position = begin(ring, position);
-    unsigned char *start = ring->bytes + position % ring->size;
+    position = begin(ring, position, first);
+    unsigned char *start = ring->draft + position % ring->size;
     struct head head = {.end = level->end,
                         .event_bytes = level->event_bytes,
                         .pinned = level->pinned < UINT32_MAX ? (uint32_t)level->pinned : UINT32_MAX,
@@ -138,8 +148,17 @@ uint64_t lat_ring_put(const struct lat_ring *ring, uint64_t position, const stru
         to = put(to, level->values, level->arrived_count * sizeof *level->values);
     size_t bytes = rounded((size_t)((ring->narrow ? put_narrow : put_wide)(to, level) - start));
     for (size_t at = 0; at < bytes; at += LAT_CACHE_LINE) /* the other one had these long ago */
-        fetch_to_write(ring->bytes + (position + FETCH_AHEAD + at) % ring->size);
+        fetch_to_write(ring->bytes + (position + WRITE_AHEAD + at) % ring->size);
     return position + bytes;
+}
+
+void lat_ring_publish(const struct lat_ring *ring, uint64_t from, uint64_t upto)
+{
+    for (uint64_t at = from; at < upto;) {
+        size_t offset = at % ring->size, bytes = ring->size - offset < upto - at ? ring->size - offset : upto - at;
+        memcpy(ring->bytes + offset, ring->draft + offset, bytes);
+        at += bytes;
+    }
 }
 
 static const unsigned char *get(const unsigned char *from, void *to, size_t bytes)
@@ -171,10 +190,11 @@ static const unsigned char *get_wide(const unsigned char *from, struct lat_rank_
     return get(from + runs + runs * sizeof more, level->parents, level->count * sizeof *level->parents);
 }
 
-uint64_t lat_ring_get(const struct lat_ring *ring, uint64_t position, uint64_t handed, struct lat_rank_level *level)
+uint64_t lat_ring_get(const struct lat_ring *ring, uint64_t position, bool first, uint64_t handed,
+                      struct lat_rank_level *level)
 {
     struct head head;
-    position = begin(ring, position);
+    position = begin(ring, position, first);
     const unsigned char *start = ring->bytes + position % ring->size, *from = get(start, &head, sizeof head);
     level->level++;
     level->end = head.end;
@@ -192,7 +212,7 @@ uint64_t lat_ring_get(const struct lat_ring *ring, uint64_t position, uint64_t h
     level->values = ring->valued ? (const struct pt_value *)(const void *)from : NULL;
     from += ring->valued ? level->arrived_count * sizeof *level->values : 0;
     uint64_t next = position + rounded((size_t)((ring->narrow ? get_narrow : get_wide)(from, level) - start));
-    for (uint64_t at = position; at < next && at + FETCH_AHEAD < handed; at += LAT_CACHE_LINE)
-        fetch(ring->bytes + (at + FETCH_AHEAD) % ring->size);
+    for (uint64_t at = position; at < next && at + READ_AHEAD < handed; at += LAT_CACHE_LINE)
+        fetch(ring->bytes + (at + READ_AHEAD) % ring->size);
     return next;
 }

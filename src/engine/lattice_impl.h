@@ -458,13 +458,12 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
                    uint64_t *key);
 
 /* relay.c: levels of words are made by the caller and filled by another thread */
-enum { LAT_RELAY_SLOTS = 64 }; /* who fills is fewer levels behind */
+enum { LAT_RELAY_SLOTS = 256 }; /* who fills is fewer levels behind */
 /* Whether the next level of words, if it can be made, may be left to the other one. False, and stopped: there was
  * something to tell. */
 bool lat_relay_ready(struct pt_lattice *l);
-/* It was made; and those made so far can be filled. */
+/* It was made. It may be handed on together with later ones, or when somebody waits for it. */
 void lat_relay_made(struct pt_lattice *l);
-void lat_relay_hand_on(struct pt_lattice *l);
 /* It was made and filled by the caller; all before it are filled. */
 void lat_relay_skip(struct pt_lattice *l);
 /* All levels are filled then, or the exploration has stopped. Nothing to do where nobody else fills. */

@@ -17,7 +17,7 @@
  * the options have a clock, and now and then again.
  *
  * Guarantee: the same findings as by one thread. Cost: with windows of 64 cuts three cache lines pass from one core to
- * the other for each level, and some more for every 16.
+ * the other for each level, and some more for every 64.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,10 +25,13 @@
 
 #include "engine/handed.h"
 
-enum { SLOTS = LAT_RELAY_SLOTS, AT_A_TIME = SLOTS / 4 }; /* levels that are not filled yet; that are handed on */
+/* Levels that are not filled yet; and that are handed on together: telling each other takes one core's lines from the
+ * other twice, whatever the number. */
+enum { SLOTS = LAT_RELAY_SLOTS, AT_A_TIME = SLOTS / 4 };
 /* Levels of words: before it is worth starting a thread, which takes 50 us, and caches are warm; what is timed; and
- * until the next time, if it was slower. */
-enum { WARM_UP = 256, TRIAL = 1024, UNTIL_NEXT_TRIAL = 1 << 16 };
+ * until the next time, if it was slower. Who begins to fill takes over the memory of all remembered levels, line by
+ * line, as they are forgotten: that is not timed. */
+enum { WARM_UP = 256, TRIAL = 1024, TAKE_OVER = LAT_BOUNDED_LEVELS + TRIAL, UNTIL_NEXT_TRIAL = 1 << 17 };
 #define WORTH_KEEPING 0.9 /* of the time that one thread takes: the other core could do something else */
 enum { SPINS = 2000 };
 
@@ -125,12 +128,18 @@ static void tell_filled(struct lat_relay *relay, uint64_t number, bool halted)
     tell_progress(relay);
 }
 
-static bool fill_level(struct lat_relay *relay)
+/* Levels are handed on together from one whose number is a multiple on. */
+static bool is_first(uint64_t number)
+{
+    return number % AT_A_TIME == 0;
+}
+
+static bool fill_level(struct lat_relay *relay, uint64_t number)
 {
     struct pt_lattice *l = relay->lattice;
     struct lat_rank_level *level = &relay->level;
-    relay->taken =
-        lat_ring_get(&relay->ring, relay->taken, atomic_load_explicit(&relay->upto, memory_order_relaxed), level);
+    uint64_t upto = atomic_load_explicit(&relay->upto, memory_order_relaxed);
+    relay->taken = lat_ring_get(&relay->ring, relay->taken, is_first(number), upto, level);
     lat_ranks_fill(l, level, true);
     struct lat_level *swap = l->current;
     l->current = l->next;
@@ -144,11 +153,11 @@ static void *filler_main(void *argument)
     while (wait_for_work(relay)) {
         uint64_t number = relay->filled, made = relay->made;
         while (number < made) {
-            if (!fill_level(relay)) {
+            if (!fill_level(relay, number)) {
                 tell_filled(relay, number, true);
                 return NULL;
             }
-            if (++number % AT_A_TIME == 0 || number == made)
+            if (is_first(++number) || number == made)
                 tell_filled(relay, number, false);
         }
     }
@@ -250,11 +259,12 @@ void lat_relay_quit(struct pt_lattice *l)
     l->relayed = false;
 }
 
-void lat_relay_hand_on(struct pt_lattice *l)
+static void hand_on(struct pt_lattice *l)
 {
-    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
-    if (!relay || relay->handed == l->ranks->made)
+    struct lat_relay *relay = l->ranks->relay;
+    if (relay->handed == l->ranks->made)
         return;
+    lat_ring_publish(&relay->ring, relay->upto, relay->position);
     atomic_store_explicit(&relay->upto, relay->position, memory_order_relaxed);
     relay->made = relay->handed = l->ranks->made;
     if (relay->filler_sleeps) {
@@ -274,7 +284,7 @@ static bool far_enough(struct lat_relay *relay, uint64_t number)
 static void wait_for_filled(struct pt_lattice *l, uint64_t number)
 {
     struct lat_relay *relay = l->ranks->relay;
-    lat_relay_hand_on(l);
+    hand_on(l);
     for (uint32_t i = 0; i < relay->spins; i++) {
         if (far_enough(relay, number))
             return;
@@ -352,6 +362,7 @@ static bool is_due(struct pt_lattice *l)
     r->alone_ns = trial_ends(l);
     r->alone = false;
     r->on_trial = true;
+    r->trial_level = l->level + TAKE_OVER;
     r->trial_due = 0;
     return true;
 }
@@ -360,7 +371,9 @@ static bool is_due(struct pt_lattice *l)
 static bool is_slower(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    if (!r->on_trial || l->level - r->trial_level < TRIAL)
+    if (l->level == r->trial_level)
+        r->trial_since = time_of(l);
+    if (!r->on_trial || l->level < r->trial_level + TRIAL)
         return false;
     bool whole = r->trial_level >= r->entered;
     double each = trial_ends(l);
@@ -414,12 +427,13 @@ void lat_relay_made(struct pt_lattice *l)
     struct lat_ranks *r = l->ranks;
     struct lat_relay *relay = r->relay;
     relay->positions[(r->made - 1) % SLOTS] = relay->position;
-    relay->position = lat_ring_put(&relay->ring, relay->position, &r->making);
+    relay->position = lat_ring_put(&relay->ring, relay->position, is_first(r->made - 1), &r->making);
     l->level++;
     relay->states += r->count;
     lat_ranks_settle(l);
-    if (r->made - relay->handed >= AT_A_TIME || !has_room(r)) {
-        lat_relay_hand_on(l);
+    bool much = relay->position - relay->upto >= relay->ring.size / 4;
+    if (is_first(r->made) || much || !has_room(r)) {
+        hand_on(l);
         lat_free_passed(l, atomic_load_explicit(&relay->dispensable, memory_order_acquire));
     }
     if (l->options->progress && (l->level & 15) == 0)

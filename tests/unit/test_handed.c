@@ -63,7 +63,7 @@ static void same(const struct lat_rank_level *a, const struct lat_rank_level *b)
 /* Some are put while there is room, then some are got. */
 static void pass(uint32_t window, bool valued)
 {
-    enum { BEHIND = 64 };
+    enum { BEHIND = 256 };
     struct pt_analysis_options options = {.window = window};
     struct lat_ranks ranks = {.var_count = valued};
     struct pt_lattice *l = pt_xaligned(LAT_CACHE_LINE, sizeof *l);
@@ -85,10 +85,13 @@ static void pass(uint32_t window, bool valued)
             }
             make(&sent[made % BEHIND], &seed, made, window, valued);
             positions[made % BEHIND] = put;
-            put = lat_ring_put(&ring, put, &sent[made++ % BEHIND].level);
+            uint64_t from = put;
+            put = lat_ring_put(&ring, put, made % 64 == 0, &sent[made % BEHIND].level);
+            lat_ring_publish(&ring, from, put);
+            made++;
         }
         for (uint32_t some = below(&seed, BEHIND); some && filled < made; some--) {
-            taken = lat_ring_get(&ring, taken, put, &got->level);
+            taken = lat_ring_get(&ring, taken, filled % 64 == 0, put, &got->level);
             same(&sent[filled++ % BEHIND].level, &got->level);
         }
     }
@@ -125,7 +128,7 @@ static void test_three_lines(void **state)
         .count = 64, .run_count = 20, .parents = level->parents, .arrived = level->arrived, .arrived_count = 1};
     for (uint32_t i = 0; i < 20; i++)
         level->level.runs[i] = (struct lat_rank_run){i, i < 19 ? i + 1 : 64};
-    assert_true(lat_ring_put(&ring, 0, &level->level) <= 3 * LAT_CACHE_LINE);
+    assert_true(lat_ring_put(&ring, 0, true, &level->level) <= 3 * LAT_CACHE_LINE);
     lat_ring_release(&ring);
     free(level);
     free(l);
