@@ -195,7 +195,10 @@ static void close_level(struct pt_lattice *l)
     struct lat_part *candidates = &l->next->parts[0];
     if (l->options->window != PT_ALL && candidates->count > l->options->window) {
         l->finding->complete = false;
-        keep_least(l, candidates, (uint32_t)l->options->window);
+        if (l->paired)
+            lat_pair_keep(l, (uint32_t)l->options->window);
+        else
+            keep_least(l, candidates, (uint32_t)l->options->window);
     }
     l->previous.count = 0;
     if (l->finding->complete) { /* nobody asks for it otherwise */
@@ -271,8 +274,6 @@ void lat_cone_advance(struct pt_lattice *l)
     advance(l);
     if (l->ended)
         lat_relay_drain(l);
-    else
-        lat_relay_hand_on(l);
 }
 
 void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)

@@ -111,6 +111,12 @@ static void copy_part(struct pt_lattice *l, struct lat_worker *w, uint32_t numbe
         at += copying->level->parts[p].count;
     if (!part->count)
         return;
+    if (past->row && past->one_letter && past->one_set) { /* the commonest of all */
+        past->keys[0] = part->keys[0];
+        past->letters[0] = part->letters[0];
+        past->sets[0] = part->sets[0];
+        return;
+    }
     if (!l->ranked)
         memcpy(past->keys + at * words, part->keys, (past->row ? 1 : part->count) * words * sizeof *past->keys);
     memcpy(past->letters + at, part->letters, (past->one_letter ? 1 : part->count) * sizeof *past->letters);
@@ -140,7 +146,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     uint32_t fields = past->fields = l->layout ? l->layout->field_count : 0;
     past->row = l->paired && !l->ranked;
     past->distance = past->row && past->count > 1 ? level->parts[0].keys[1] - level->parts[0].keys[0] : 0;
-    past->one_letter = !l->full && has_one_letter(&level->parts[0]);
+    past->one_letter = past->row ? level->parts[0].alike : !l->full && has_one_letter(&level->parts[0]);
     past->one_set = (l->paired || l->ranked) && level->parts[0].calm != PT_NONE;
     size_t keys = (past->row ? 1 : past->count) * words;
     size_t letters = past->one_letter ? 1 : past->count, sets = past->one_set ? 1 : past->count;
@@ -150,7 +156,10 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     past->letters = (pt_letter *)(past->keys + keys);
     past->sets = past->letters + letters;
     past->common = past->sets + sets;
-    lat_pool_run(l, past->count, copy_part, &(struct copying){level, past}, level->part_count);
+    if (level->part_count == 1)
+        copy_part(l, NULL, 0, &(struct copying){level, past});
+    else
+        lat_pool_run(l, past->count, copy_part, &(struct copying){level, past}, level->part_count);
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past->common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);

@@ -98,6 +98,7 @@ struct lat_part {
     pt_set flags;   /* of a sorted level: of all its sets */
     bool lent;      /* the arrays are parts of the level's memory */
     bool crowded;   /* more runs than can be counted lead to each cut of a row (pair.c), or to some of a sorted level */
+    bool alike;     /* of a row: all letters are the same */
     /* Of a row and of words (ranks.h): all sets are this one, which the letters of a row lead to itself; or PT_NONE. */
     pt_set calm;
 };
@@ -237,9 +238,8 @@ struct pt_lattice {
     size_t event_bytes;
     uint64_t busy_ns;
 
-    /* By who fills them. */
+    /* Both look at these, and nobody changes them while there are two. */
     _Alignas(LAT_CACHE_LINE) struct lat_layout *layout;
-    struct lat_level *current, *next;
     struct { /* the cuts of the level before, to judge completeness of bounded windows */
         uint64_t *keys;
         uint32_t count;
@@ -264,11 +264,14 @@ struct pt_lattice {
     bool relayed;                /* somebody else may fill levels just now (relay.c) */
     bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
     struct lat_joints *joints;   /* full exploration: values of joint variables by number; NULL: none, or too many */
-    struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint64_t *counts; /* column_count each */
         uint32_t count, column_count;
     } last_level;
+
+    /* By who fills them. */
+    _Alignas(LAT_CACHE_LINE) struct lat_level *current, *next;
+    struct lat_history history;
 
     /* The actual run. */
     _Alignas(LAT_CACHE_LINE) pt_mstate observed_state;
@@ -448,7 +451,6 @@ void lat_ranks_settle(struct pt_lattice *l);
 uint64_t lat_ranks_level(const struct pt_lattice *l);
 /* Its words into the keys of `past`, with what they are and what stays in memory for it. */
 void lat_ranks_remember(struct pt_lattice *l, struct lat_past_level *past);
-void lat_window_unref(struct lat_window *window);
 /* Of a remembered level: it is forgotten. */
 void lat_window_forget(struct lat_window *window);
 /* The word that a cut has in a remembered level; false: it is not one of that level's. */
@@ -456,15 +458,12 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
                    uint64_t *key);
 
 /* relay.c: levels of words are made by the caller and filled by another thread */
-enum { LAT_RELAY_SLOTS = 64 }; /* who fills is fewer levels behind */
-/* How many levels are kept as they are made. */
-uint32_t lat_relay_slots(const struct pt_lattice *l);
+enum { LAT_RELAY_SLOTS = 256 }; /* who fills is fewer levels behind */
 /* Whether the next level of words, if it can be made, may be left to the other one. False, and stopped: there was
  * something to tell. */
 bool lat_relay_ready(struct pt_lattice *l);
-/* It was made; and those made so far can be filled. */
+/* It was made. It may be handed on together with later ones, or when somebody waits for it. */
 void lat_relay_made(struct pt_lattice *l);
-void lat_relay_hand_on(struct pt_lattice *l);
 /* It was made and filled by the caller; all before it are filled. */
 void lat_relay_skip(struct pt_lattice *l);
 /* All levels are filled then, or the exploration has stopped. Nothing to do where nobody else fills. */
@@ -481,6 +480,8 @@ bool lat_pair_ready(struct pt_lattice *l);
 void lat_pair_expand(struct pt_lattice *l);
 /* Event limit - 1 of the field has come into Q while the next level is open. */
 void lat_pair_newest(struct pt_lattice *l, uint32_t field);
+/* Keeps so many cuts of the next level, the least in the contract's order. */
+void lat_pair_keep(struct pt_lattice *l, uint32_t keep);
 
 /* history.c */
 void lat_history_push(struct pt_lattice *l);

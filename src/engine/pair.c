@@ -12,7 +12,8 @@
  * All this is so in orders that are decided by needs; in others the row is left to expand.c too.
  *
  * Letters change little from row to row, and mostly the monitor is in the same states in all cuts and stays there: then
- * a row is copied, and only events that change something are looked at.
+ * a row is copied, and only events that change something are looked at. What all its cuts have in common is not even
+ * copied where the row before the last, in whose place the next one comes, had it too.
  *
  * Guarantee: the level that expand.c and the choice of the cone would make. Cost: one pass over the row, without a
  * table of cuts. A row with gaps (left by a time with three threads) is left to expand.c.
@@ -59,8 +60,9 @@ bool lat_pair_ready(struct pt_lattice *l)
     for (uint32_t i = 0; i < part->count; i++)
         copy_cut(row, lat_field_count_in(first, &part->keys[i]) - least, part, i);
     row->count = part->count;
-    row->calm = PT_NONE;
-    row->crowded = false;
+    row->calm = part->calm = PT_NONE;
+    row->crowded = part->crowded = false;
+    row->alike = part->alike = false;
     struct lat_level *swap = l->current;
     l->current = l->next;
     l->next = swap;
@@ -77,10 +79,11 @@ static bool can_take(struct pt_lattice *l, uint32_t i, uint32_t f)
     return index < l->layout->fields[f].limit && lat_enabled(l, key, f, index);
 }
 
-/* A cut at the end of the next row is like the others, or not. */
-static void judge_end(struct lat_part *row, uint32_t at)
+/* A cut at the end of the next row is like the others, of which this is one, or not. */
+static void judge_end(struct lat_part *row, uint32_t at, uint32_t other)
 {
     row->crowded = row->crowded && row->runs[at] == UINT64_MAX;
+    row->alike = row->alike && row->letters[at] == row->letters[other];
     if (row->sets[at] != row->calm)
         row->calm = PT_NONE;
 }
@@ -117,14 +120,22 @@ static inline __attribute__((always_inline)) pt_set step(struct pt_lattice *l, s
     return memo->result;
 }
 
-/* Have all cuts the same monitor states? */
-static bool has_one_set(const struct lat_part *row)
+static bool are_alike(const uint32_t *items, uint32_t count)
 {
     uint32_t difference = 0;
-    for (uint32_t i = 1; i < row->count; i++)
-        difference |= row->sets[i] ^ row->sets[0];
+    for (uint32_t i = 1; i < count; i++)
+        difference |= items[i] ^ items[0];
     return !difference;
 }
+
+/* What is still in the memory of the next row from the one before the last: so many cuts that have this letter, this
+ * set, and more runs than can be counted, or PT_NONE and false. */
+struct rest {
+    uint32_t count;
+    pt_letter letter;
+    pt_set set;
+    bool crowded;
+};
 
 /*
  * Letters, where they do not depend on who comes. A cut has the letter of the row's cut from which the thread's event
@@ -151,25 +162,31 @@ static uint32_t stretches(const struct side *side, uint32_t count)
     return found;
 }
 
-/* The letters of the cuts between rows i and i + 1. False: one of them does not lead the set to itself. */
-static bool make_letters(struct pt_lattice *l, const struct side *side, const uint64_t *keys, uint32_t count,
-                         pt_set calm, pt_letter *letters)
+/* The letters of the cuts between rows i and i + 1; they may be there already. Whether each leads the set to itself,
+ * and whether some changed. */
+struct changes {
+    bool stays, some;
+};
+static struct changes make_letters(struct pt_lattice *l, const struct side *side, const uint64_t *keys, uint32_t count,
+                                   pt_set calm, bool there, pt_letter *letters)
 {
     struct lat_worker *w = &l->workers[0];
     struct memo memo = {PT_NONE, 0, 0};
-    bool stays = true;
-    memcpy(letters, side->of, count * sizeof *letters);
+    struct changes changes = {.stays = true};
+    if (!there)
+        memcpy(letters, side->of, count * sizeof *letters);
     for (uint32_t done = 0, k = side->last;; k--) {
         uint32_t more = side->field->quiet[k] - 1; /* up to the one that begins the stretch */
         if (more >= count - done)
-            return stays;
+            return changes;
         done += more;
         k -= more;
         uint32_t at = side->descends ? count - 1 - done : done;
         letters[at] = lat_cut_letter(l, w, &keys[at], side->of[at], side->field, k);
-        stays = stays && (calm == PT_NONE || step(l, &memo, calm, letters[at]) == calm);
+        changes.some = changes.some || letters[at] != side->of[at];
+        changes.stays = changes.stays && (calm == PT_NONE || step(l, &memo, calm, letters[at]) == calm);
         if (++done == count)
-            return stays;
+            return changes;
     }
 }
 
@@ -236,7 +253,7 @@ static void make_uniform(struct pt_lattice *l, const uint64_t *keys, uint32_t co
 
 /* The letters and sets of the cuts between rows i and i + 1, into the next level from `at` on; what `calm` of that is
  * by these. */
-static pt_set make_payload(struct pt_lattice *l, uint32_t at)
+static pt_set make_payload(struct pt_lattice *l, uint32_t at, const struct rest *rest)
 {
     const struct lat_part *from = &l->current->parts[0];
     const struct lat_field *a = &l->layout->fields[0], *b = &l->layout->fields[1];
@@ -248,33 +265,40 @@ static pt_set make_payload(struct pt_lattice *l, uint32_t at)
         {a, lat_field_count_in(a, &from->keys[count - 1]), from->letters, true},
         {b, lat_field_count_in(b, &from->keys[1]), from->letters + 1, false},
     };
-    bool stays = true;
+    bool fits = at + count <= rest->count;
+    struct changes changes = {.stays = true, .some = true};
     if (!l->same_letters && is_uniform(l, sides, count)) {
         make_uniform(l, keys, count, letters, sets);
+        l->next->parts[0].alike = true;
         return PT_NONE;
     }
     if (l->module) {
         letters_one_by_one(l, keys, count, letters);
     } else {
         bool second = stretches(&sides[1], count) < stretches(&sides[0], count);
-        stays = make_letters(l, &sides[second], keys, count, from->calm, letters);
+        bool there = fits && from->alike && from->letters[0] == rest->letter;
+        changes = make_letters(l, &sides[second], keys, count, from->calm, there, letters);
     }
-    if (from->calm != PT_NONE && stays) {
-        memcpy(sets, from->sets, count * sizeof *sets);
+    l->next->parts[0].alike = (from->alike && !changes.some) || are_alike(letters, count);
+    if (from->calm != PT_NONE && changes.stays) {
+        if (!fits || from->calm != rest->set)
+            memcpy(sets, from->sets, count * sizeof *sets);
         return from->calm;
     }
-    if (l->same_letters && has_one_set(from))
+    if (l->same_letters && are_alike(from->sets, from->count))
         return sets_of_one(l, from->sets[0], letters, count, sets);
     sets_of_several(l, keys, letters, count, sets);
     return PT_NONE;
 }
 
-/* How many runs lead to the cuts between rows i and i + 1; whether they are too many to count for each of them. */
-static bool make_runs(const struct lat_part *from, uint64_t *runs)
+/* How many runs lead to the cuts between rows i and i + 1, which may be there already; whether they are too many to
+ * count for each of them. */
+static bool make_runs(const struct lat_part *from, bool there, uint64_t *runs)
 {
     uint64_t least = UINT64_MAX;
     if (from->crowded) {
-        memset(runs, 0xff, (from->count - 1) * sizeof *runs);
+        if (!there)
+            memset(runs, 0xff, (from->count - 1) * sizeof *runs);
         return true;
     }
     for (uint32_t i = 0; i + 1 < from->count; i++) {
@@ -286,13 +310,14 @@ static bool make_runs(const struct lat_part *from, uint64_t *runs)
 }
 
 /* The cuts between rows i and i + 1, into the next level from `at` on. */
-static void make_inner(struct pt_lattice *l, uint32_t at)
+static void make_inner(struct pt_lattice *l, uint32_t at, const struct rest *rest)
 {
     const struct lat_part *from = &l->current->parts[0];
     struct lat_part *to = &l->next->parts[0];
     const uint64_t step_a = one(&l->layout->fields[0]);
     uint32_t count = from->count - 1;
-    to->crowded = make_runs(from, to->runs + at);
+    to->crowded = make_runs(from, rest->crowded && at + count <= rest->count, to->runs + at);
+    to->alike = !l->counting;
     to->calm = l->same_letters && !l->counting ? from->sets[0] : PT_NONE; /* if there is no cut but this one */
     if (!count)
         return;
@@ -301,11 +326,17 @@ static void make_inner(struct pt_lattice *l, uint32_t at)
     for (size_t i = 0; i < count; i++) /* a vector loop */
         after[i] = before[i] + step_a;
     if (!l->counting) {
-        to->calm = make_payload(l, at);
+        to->calm = make_payload(l, at, rest);
     } else {
         memset(to->letters + at, 0, count * sizeof *to->letters);
         memset(to->sets + at, 0, count * sizeof *to->sets);
     }
+}
+
+/* Which end of a row that is too long by one is to go: true, the first thread's. */
+static bool drops_high(const struct pt_lattice *l, uint64_t low_key, uint64_t high_key)
+{
+    return lat_cut_compare(l, l->layout, &low_key, &high_key) < 0;
 }
 
 void lat_pair_expand(struct pt_lattice *l)
@@ -315,26 +346,44 @@ void lat_pair_expand(struct pt_lattice *l)
     uint64_t window = l->options->window;
     const uint64_t *keys = l->current->parts[0].keys;
     bool high = can_take(l, count - 1, 0), low = can_take(l, 0, 1);
+    const struct rest rest = {to->count, to->alike && to->count ? to->letters[0] : PT_NONE, to->calm, to->crowded};
     lat_part_reserve(l, to, 1, count + 1);
     if (high && low && window != PT_ALL && count + 1 > window) {
-        uint64_t high_key = keys[count - 1] + one(&l->layout->fields[0]),
-                 low_key = keys[0] + one(&l->layout->fields[1]);
-        if (lat_cut_compare(l, l->layout, &low_key, &high_key) < 0)
-            high = false;
-        else
-            low = false;
+        high = !drops_high(l, keys[0] + one(&l->layout->fields[1]), keys[count - 1] + one(&l->layout->fields[0]));
+        low = !high;
         l->finding->complete = false;
     }
-    make_inner(l, low);
+    make_inner(l, low, &rest);
     to->count = low + count - 1;
     if (low) {
         make_end(l, 0, 0, 1);
-        judge_end(to, 0);
+        judge_end(to, 0, to->count - 1);
     }
     if (high) {
         make_end(l, to->count, count - 1, 0);
-        judge_end(to, to->count++);
+        judge_end(to, to->count, 0);
+        to->count++;
     }
+}
+
+/* What is not the same for all. */
+static void shift(struct lat_part *row, uint32_t to, uint32_t from, uint32_t count)
+{
+    memmove(row->keys + to, row->keys + from, count * sizeof *row->keys);
+    if (!row->crowded)
+        memmove(row->runs + to, row->runs + from, count * sizeof *row->runs);
+    if (!row->alike)
+        memmove(row->letters + to, row->letters + from, count * sizeof *row->letters);
+    if (row->calm == PT_NONE)
+        memmove(row->sets + to, row->sets + from, count * sizeof *row->sets);
+}
+
+void lat_pair_keep(struct pt_lattice *l, uint32_t keep)
+{
+    struct lat_part *row = &l->next->parts[0];
+    while (row->count > keep)
+        if (drops_high(l, row->keys[0], row->keys[--row->count]) == false)
+            shift(row, 0, 1, row->count);
 }
 
 void lat_pair_newest(struct pt_lattice *l, uint32_t field)
@@ -346,14 +395,14 @@ void lat_pair_newest(struct pt_lattice *l, uint32_t field)
         !can_take(l, from, field))
         return;
     lat_part_reserve(l, to, 1, to->count + 1);
-    if (field) { /* in front of the others */
-        memmove(to->keys + 1, to->keys, to->count * sizeof *to->keys);
-        memmove(to->runs + 1, to->runs, to->count * sizeof *to->runs);
-        memmove(to->letters + 1, to->letters, to->count * sizeof *to->letters);
-        memmove(to->sets + 1, to->sets, to->count * sizeof *to->sets);
-    }
     uint32_t at = field ? 0 : to->count;
+    if (field) { /* in front of the others; what all have, the last one has, too */
+        to->runs[to->count] = UINT64_MAX;
+        to->letters[to->count] = to->letters[0];
+        to->sets[to->count] = to->calm;
+        shift(to, 1, 0, to->count);
+    }
     make_end(l, at, from, field);
-    judge_end(to, at);
+    judge_end(to, at, field ? to->count : 0);
     to->count++;
 }

@@ -37,8 +37,9 @@ static struct lat_ranks *ranks_new(struct pt_lattice *l)
     r->var_count = l->module ? l->var_count : l->joint_count;
     r->writes = pt_xaligned(LAT_CACHE_LINE, (l->var_count + 1) * sizeof *r->writes);
     r->patience = LEAST_PATIENCE;
-    r->slots = lat_relay_slots(l);
-    r->levels = pt_xaligned(LAT_CACHE_LINE, r->slots * sizeof *r->levels);
+    r->window = lat_window_new(r, false);
+    r->values = r->var_count ? pt_xmalloc(LAT_RANK_SPAN * sizeof *r->values) : NULL;
+    r->making.parents = lat_rank_parents(l);
     if (!l->module && l->joint_count && l->joint_count <= LAT_RANK_JOINTS) {
         r->memos = pt_xcalloc(LAT_RANK_MEMOS, sizeof *r->memos);
         for (uint32_t i = 0; i < LAT_RANK_MEMOS; i++)
@@ -63,11 +64,10 @@ void lat_ranks_release(struct pt_lattice *l)
     l->ranks = NULL;
     if (!r)
         return;
-    lat_window_unref(r->window);
-    lat_window_unref(r->reading);
-    for (uint32_t i = 0; i < r->slots; i++)
-        free(r->levels[i].steps);
-    free(r->levels);
+    lat_window_free(r->window);
+    lat_window_leave(r);
+    free(r->values);
+    free(r->making.parents);
     free(r->words);
     free(r->next_words);
     free(r->own_words);
@@ -82,11 +82,12 @@ void lat_ranks_release(struct pt_lattice *l)
 void lat_ranks_remember(struct pt_lattice *l, struct lat_past_level *past)
 {
     const struct lat_rank_level *level = l->ranks->filling;
+    struct lat_window *window = l->ranks->reading;
     memcpy(past->keys, l->ranks->fill_words, past->count * sizeof(lat_word));
-    past->bytes = level->pinned + (level->window->remembered ? 0 : sizeof *level->window);
-    past->window = level->window;
+    past->bytes = level->pinned + (window->remembered ? 0 : sizeof *window);
+    past->window = window;
     past->observed = level->observed;
-    level->window->remembered++;
+    window->remembered++;
 }
 
 void lat_ranks_settle(struct pt_lattice *l)
@@ -102,49 +103,96 @@ uint64_t lat_ranks_level(const struct pt_lattice *l)
 
 /* ---- making the cuts of the next level ---- */
 
-/* The least cuts that come after those of the current level, up to `most`: words, and steps to them. There is room for
- * twice as many. */
-static uint32_t make_cuts(const struct lat_ranks *r, uint32_t *steps, uint32_t most)
+/* The highest events of the current level's cuts, by the words. */
+static void find_tops(struct lat_ranks *r)
 {
-    uint32_t count = r->count, below = 0, at = 0;
-    const lat_word *words = r->words;
-    lat_word *made = r->next_words;
-    uint32_t lowest = words[0] ? lat_highest_bit(words[0]) + 1 : 0;
+    struct lat_rank_run *run = r->tops;
+    for (uint32_t i = 0; i < r->count; i++) {
+        uint32_t top = r->words[i] ? lat_highest_bit(r->words[i]) : 0; /* empty: then it is the only one */
+        if (i && run->top != top)
+            run++;
+        *run = (struct lat_rank_run){top, i + 1};
+    }
+    r->top_count = (uint32_t)(run - r->tops) + 1;
+}
+
+/* What is made from the cuts `from` to `below` by one event: those that have what it needs, which is in one half of the
+ * words. Without a branch: whether it is enabled cannot be foreseen. */
+static inline uint32_t step(const struct lat_ranks *r, uint32_t from, uint32_t below, uint32_t half, uint64_t need,
+                            lat_word bit, uint32_t *parents, uint32_t at)
+{
+    const lat_halves *words = (const lat_halves *)r->words, top = lat_halves_of(bit);
+    const uint64_t(*halves)[2] = (const uint64_t(*)[2])r->words;
+    lat_halves *made = (lat_halves *)r->next_words;
+    for (uint32_t i = from; i < below; i++) {
+        made[at] = words[i] | top;
+        parents[at] = i;
+        at += (halves[i][half] & need) == need;
+    }
+    return at;
+}
+
+/* The same, whatever it needs. */
+static uint32_t step_both(const struct lat_ranks *r, uint32_t from, uint32_t below, lat_word need, lat_word bit,
+                          uint32_t *parents, uint32_t at)
+{
+    for (uint32_t i = from; i < below; i++) {
+        r->next_words[at] = r->words[i] | bit;
+        parents[at] = i;
+        at += (need & ~r->words[i]) == 0;
+    }
+    return at;
+}
+
+/* The least cuts that come after those of the current level, up to `most`: words, and what leads to them. There is room
+ * for twice as many. */
+static uint32_t make_cuts(struct lat_ranks *r, struct lat_rank_level *level, uint32_t most)
+{
+    uint32_t below = 0, at = 0, before = 0;
+    struct lat_rank_run *run = level->runs;
+    if (!r->top_count)
+        find_tops(r);
+    const struct lat_rank_run *tops = r->tops, *tops_end = r->tops + r->top_count;
+    uint32_t lowest = r->words[0] ? tops->top + 1 : 0;
     uint32_t less[LAT_RANK_SPAN]; /* by event from the lowest on: so many words are less than its bit, and lack it */
-    for (uint32_t top = lowest; top < r->window->count; top++) {
+    for (uint32_t top = lowest; top < r->window->count && at < most; top++) {
         lat_word need = r->need[top], bit = lat_bit(top);
-        while (below < count && words[below] < bit)
-            below++;
+        while (tops < tops_end && (tops->top < top || !lowest))
+            below = tops++->end;
         less[top] = below;
         if (need & ~r->any)
             continue;
         uint32_t from = need && lat_highest_bit(need) >= lowest ? less[lat_highest_bit(need)] : 0;
-        for (uint32_t i = from; i < below; i++) { /* without a branch: whether it is enabled cannot be foreseen */
-            made[at] = words[i] | bit;
-            steps[at] = i << LAT_STEP_TOP_BITS | top;
-            at += (need & ~words[i]) == 0;
-        }
-        if (at >= most)
-            return most;
+        need &= ~r->common;
+        if (need >> 64 == 0)
+            at = step(r, from, below, 0, (uint64_t)need, bit, level->parents, at);
+        else if ((uint64_t)need == 0)
+            at = step(r, from, below, 1, (uint64_t)(need >> 64), bit, level->parents, at);
+        else
+            at = step_both(r, from, below, need, bit, level->parents, at);
+        *run = (struct lat_rank_run){top, at < most ? at : most};
+        run += at > before;
+        before = at;
     }
-    return at;
+    level->run_count = (uint32_t)(run - level->runs);
+    return at < most ? at : most;
 }
 
 /* The cuts that were made are the next level. */
 static void keep_cuts(struct pt_lattice *l, struct lat_rank_level *level, uint32_t count)
 {
     struct lat_ranks *r = l->ranks;
-    lat_word common = ~(lat_word)0, any = 0;
+    const lat_halves *made = (const lat_halves *)r->next_words;
+    lat_halves common = ~(lat_halves){0}, any = {0};
     for (uint32_t at = 0; at < count; at++) {
-        common &= r->next_words[at];
-        any |= r->next_words[at];
+        common &= made[at];
+        any |= made[at];
     }
-    level->window = r->window;
-    if (r->begins)
-        r->window->refs++; /* of who fills */
     level->level = l->level + 1;
-    level->bits = r->window->count;
-    level->begins = r->begins;
+    level->end = r->window->end;
+    level->arrived = r->window->events + r->told;
+    level->values = r->values ? r->values + r->told : NULL;
+    level->arrived_count = r->window->count - r->told;
     level->taken_out = r->taken_out;
     level->count = count;
     level->pinned = r->pinned;
@@ -152,11 +200,13 @@ static void keep_cuts(struct pt_lattice *l, struct lat_rank_level *level, uint32
     level->observed = lat_trail(l, level->level);
     r->made++;
     r->pinned = 0;
-    r->begins = false;
     r->taken_out = 0;
+    r->told = r->window->count;
     r->count = count;
-    r->common = common;
-    r->any = any;
+    r->common = lat_word_of(common);
+    r->any = lat_word_of(any);
+    r->top_count = level->run_count;
+    memcpy(r->tops, level->runs, level->run_count * sizeof *r->tops);
     lat_word *words = r->words;
     size_t cap = r->word_cap;
     r->words = r->next_words;
@@ -263,14 +313,13 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
 }
 
 /* Makes the cuts of the next level, as many as there are or are kept. */
-static enum lat_made choose(struct pt_lattice *l, struct lat_rank_level *level)
+static enum lat_made choose(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
+    struct lat_rank_level *level = &r->making;
     uint32_t window = (uint32_t)l->options->window;
     PT_GROW(r->next_words, r->next_cap, 2 * (size_t)window);
-    if (!level->steps)
-        level->steps = pt_xmalloc(2 * (size_t)window * sizeof *level->steps);
-    uint32_t count = make_cuts(r, level->steps, window);
+    uint32_t count = make_cuts(r, level, window);
     if (count < window) {
         if (r->window->end < l->q_end && lat_window_misses(l))
             return LAT_NOT_MADE;
@@ -283,9 +332,8 @@ static enum lat_made choose(struct pt_lattice *l, struct lat_rank_level *level)
 
 enum lat_made lat_ranks_make(struct pt_lattice *l)
 {
-    struct lat_ranks *r = l->ranks;
     lat_window_slide(l);
-    return is_pair(l) ? LAT_NOT_MADE : choose(l, lat_rank_level(r, r->made));
+    return is_pair(l) ? LAT_NOT_MADE : choose(l);
 }
 
 enum lat_made lat_ranks_expand(struct pt_lattice *l)
@@ -302,7 +350,7 @@ enum lat_made lat_ranks_expand(struct pt_lattice *l)
     }
     enum lat_made made = lat_ranks_make(l);
     if (made == LAT_MADE) {
-        lat_ranks_fill(l, lat_rank_level(r, r->made - 1), false);
+        lat_ranks_fill(l, &r->making, false);
         lat_relay_skip(l);
         if (!l->ranked)
             enter(l);

@@ -11,6 +11,8 @@
 #include "engine/lattice_impl.h"
 
 __extension__ typedef unsigned __int128 lat_word;
+/* The same, where bits are all that matters: compilers make one register of it. The lower half comes first. */
+typedef uint64_t lat_halves __attribute__((vector_size(sizeof(lat_word)), may_alias));
 
 /* An event of the window. */
 struct lat_rank_event {
@@ -26,21 +28,20 @@ struct lat_rank_value {
 };
 
 /*
- * What the bits are. Remembered levels share it as long as events are only added: in their words these have no bit.
- * `count`, `end` and further events are written by who makes levels; who fills them has what it needs of that in the
- * level.
+ * What the bits are. Who makes levels has one, and who fills them another, which follows the first: what it needs of
+ * that is in the levels. Remembered levels share the latter as long as events are only added: in their words these have
+ * no bit.
  */
 struct lat_window {
-    _Atomic uint32_t refs; /* of who makes levels, and of who fills them, while one of its levels is remembered, too */
     uint32_t count;
-    uint64_t end; /* events up to this number are in the window or in all cuts */
-    /* Where values are asked for: per event what it wrote, and per variable that is asked for what is taken out. */
+    uint32_t remembered; /* levels */
+    bool left;           /* there is another one since then */
+    uint64_t end;        /* events up to this number are in the window or in all cuts */
+    /* Of who fills, where values are asked for: per event what it wrote, and per variable that is asked for what is
+     * taken out. */
     struct pt_value *values;
     struct lat_rank_value *settled;
     struct lat_rank_event events[LAT_RANK_SPAN];
-    uint32_t
-        remembered; /* levels; this and what follows is by who fills them, and far from what the other one writes */
-    bool left;      /* there is another one since then */
 };
 
 /* The events of one column that have bits. */
@@ -68,53 +69,31 @@ struct lat_rank_links {
     size_t first_edge_cap, edge_cap, child_cap, children_cap;
 };
 
-/*
- * A level as it is made: all that who fills it needs, in few cache lines, since it may be on another core (relay.c). A
- * cut is its parent and its top.
- */
-struct lat_rank_level {
-    _Alignas(LAT_CACHE_LINE) struct lat_window *window;
-    uint64_t level;
-    lat_word taken_out; /* the events that lost their bits since the level before, by the bits they had */
-    size_t pinned;      /* bytes of the events that came since the level before */
-    size_t event_bytes; /* of the lattice, when it was made */
-    uint32_t *steps;    /* per cut: see lat_step_parent */
-    uint32_t count;     /* cuts */
-    uint32_t bits;      /* events of the window, when it was made */
-    pt_mstate observed; /* the monitor state of the actual run at this level */
-    bool begins;        /* it is the first one with its window */
+/* Cuts of a level that have the same top, one after the other. */
+struct lat_rank_run {
+    uint32_t top, end; /* the cut after the last of them */
 };
-/* Asks for a cache line that another core may have, before it is read, or written: then the other one loses it. */
-static inline void lat_fetch(const void *line)
+
+/* A level as it is made: all that who fills it needs. A cut is its parent and its top. */
+struct lat_rank_level {
+    uint64_t level;
+    lat_word taken_out;   /* the events that lost their bits since the level before, by the bits they had */
+    uint64_t end;         /* of the window */
+    uint64_t pinned;      /* bytes of the events that came since the level before */
+    uint64_t event_bytes; /* of the lattice, when it was made */
+    /* The events that got bits since the level before, and what they wrote, where that is asked for. */
+    const struct lat_rank_event *arrived;
+    const struct pt_value *values;
+    uint32_t arrived_count;
+    pt_mstate observed; /* the monitor state of the actual run at this level */
+    uint32_t count;     /* cuts */
+    uint32_t run_count;
+    uint32_t *parents; /* per cut: which one of the level before; room for twice the window's cuts */
+    struct lat_rank_run runs[LAT_RANK_SPAN];
+};
+static inline uint32_t *lat_rank_parents(const struct pt_lattice *l)
 {
-    __builtin_prefetch(line, 0);
-}
-static inline void lat_fetch_to_write(const void *line)
-{
-#ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line)); /* the compiler's would be one for reading */
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-/* All of a level, or the beginning of a large one. */
-static inline void lat_level_fetch(const struct lat_rank_level *level, void (*fetch)(const void *line))
-{
-    enum { MOST = 16 * LAT_CACHE_LINE };
-    size_t bytes = level->steps ? level->count * sizeof *level->steps : 0;
-    fetch(level);
-    fetch((const char *)level + LAT_CACHE_LINE);
-    for (size_t at = 0; at < bytes && at < MOST; at += LAT_CACHE_LINE)
-        fetch((const char *)level->steps + at);
-}
-enum { LAT_STEP_TOP_BITS = 8 };
-static inline uint32_t lat_step_top(uint32_t step)
-{
-    return step & ((1u << LAT_STEP_TOP_BITS) - 1);
-}
-static inline uint32_t lat_step_parent(uint32_t step)
-{
-    return step >> LAT_STEP_TOP_BITS;
+    return pt_xmalloc(2 * l->options->window * sizeof(uint32_t));
 }
 
 /* What atoms over several variables amount to, by the last writes of those variables. */
@@ -128,8 +107,6 @@ struct lat_relay;
 
 struct lat_ranks {
     /* Both look at these, nobody changes them. */
-    struct lat_rank_level *levels; /* those that were made last: number n is at n modulo `slots` */
-    uint32_t slots;
     uint32_t
         var_count; /* the variables whose values are asked for: of a module all, else those of atoms over several */
     const uint32_t *vars;
@@ -139,17 +116,21 @@ struct lat_ranks {
 
     /* Making cuts. */
     _Alignas(LAT_CACHE_LINE) struct lat_window *window;
+    struct pt_value *values; /* what its events wrote, where that is asked for */
+    uint32_t told;           /* so many of its events have been in levels */
+    struct lat_rank_level making;
     lat_word need[LAT_RANK_SPAN]; /* the events of the window that this one needs */
     struct lat_rank_group groups[LAT_RANK_SPAN];
     uint32_t group_count;
     lat_word *words, *next_words; /* of the cuts of the level that was made last, ascending; of the next one, or the one
                                      before, in the same bits */
     size_t word_cap, next_cap;
-    uint32_t count;                    /* of the level that was made last */
+    uint32_t count;     /* of the level that was made last */
+    uint32_t top_count; /* its runs, as long as bits are the same; 0: not known */
+    struct lat_rank_run tops[LAT_RANK_SPAN];
     uint64_t made;                     /* so many levels were; the next one has this number */
     lat_word common, any;              /* the events of the window in all cuts, in some */
-    bool begins;                       /* there is another window since that level was made, ... */
-    lat_word taken_out;                /* ... without these */
+    lat_word taken_out;                /* since that level was made, by the bits that they had */
     size_t pinned;                     /* bytes of the events that came since */
     uint64_t entered, retry;           /* the level at which this began; at which to begin again at the earliest */
     uint32_t patience;                 /* levels to wait after leaving */
@@ -161,22 +142,28 @@ struct lat_ranks {
     /* Filling them. */
     _Alignas(LAT_CACHE_LINE) const struct lat_rank_level *filling;
     lat_word *fill_words, *fill_from; /* the words of its cuts, and of the level before, in the same bits */
-    lat_word *own_words, *own_from;   /* memory for them, where they are not those above */
-    size_t own_words_cap, own_from_cap;
+    lat_word *own_words, *own_from;   /* memory for them, where they are not those above, in lines of their own */
     uint32_t from_count;
     struct lat_rank_links here, next; /* of the level filled last, and of the one being filled */
     bool linked;                      /* `here` is that of the level filled last */
-    uint32_t calm;    /* so many levels before it, and itself, were such that edges tell nothing: see is_calm */
-    lat_word *writes; /* per variable: the events of the window that write it, as far as `read` */
-    uint32_t read;
+    uint32_t calm; /* so many levels before it, and itself, were such that edges tell nothing: see is_calm */
+    struct lat_window *reading;
+    lat_word *writes; /* per variable that is asked for: the events of that window that write it */
     struct lat_rank_memo *memos;
-    struct lat_window *reading; /* has a reference */
     struct lat_tally tally;
 };
 
 static inline lat_word lat_bit(uint32_t bit)
 {
     return (lat_word)1 << bit;
+}
+static inline lat_halves lat_halves_of(lat_word word)
+{
+    return (lat_halves){(uint64_t)word, (uint64_t)(word >> 64)};
+}
+static inline lat_word lat_word_of(lat_halves halves)
+{
+    return (lat_word)halves[1] << 64 | halves[0];
 }
 static inline lat_word lat_low_bits(uint32_t count)
 {
@@ -200,6 +187,11 @@ static inline uint32_t lat_bit_count(lat_word word)
 /* ranks_window.c */
 /* The bits of each word that are in `keep`, packed. */
 void lat_pack_words(lat_word *words, uint32_t count, lat_word keep);
+/* Without events; `valued`: of who fills. */
+struct lat_window *lat_window_new(const struct lat_ranks *r, bool valued);
+void lat_window_free(struct lat_window *window);
+/* Who fills has none any more; it stays while a level with it is remembered. */
+void lat_window_leave(struct lat_ranks *r);
 /* Words for a level that was made elsewhere; false: it does not fit into the window. */
 bool lat_window_begin(struct pt_lattice *l);
 /* Takes out events that are in every cut, when that is worth while, and lets in those that have come. */
@@ -207,21 +199,17 @@ void lat_window_slide(struct pt_lattice *l);
 /* The events of the window that are in every cut are so in their columns, too, and no later level has bits for them.
  */
 void lat_window_settle(struct pt_lattice *l);
-/* The columns as they were when this level, whose words these are, was made, if others have been since. */
-void lat_window_rewind(struct pt_lattice *l, struct lat_window *window, const lat_word *words, uint32_t count);
+/* The window and the columns as they were when the level that was filled last, whose words these are, was made. */
+void lat_window_rewind(struct pt_lattice *l, const lat_word *words, uint32_t count);
 /* May some event of Q that is not in the window be the next one of a cut? True also when that is not known. */
 bool lat_window_misses(struct pt_lattice *l);
-/* Of the level that is filled: takes notice of its window; what is known of the level before it is in its bits then. */
+/* Of the level that is filled: the other window follows; what is known of the level before it is in its bits then. */
 void lat_window_read(struct pt_lattice *l, const struct lat_rank_level *level);
 /* The cut's values of the window's variables, into the first worker's; and the numbers of the events that wrote them.
  */
 void lat_window_values(struct pt_lattice *l, lat_word word);
 void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes);
 
-static inline struct lat_rank_level *lat_rank_level(const struct lat_ranks *r, uint64_t number)
-{
-    return &r->levels[number % r->slots];
-}
 /* ranks_fill.c */
 /* Runs, letters and sets of a level's cuts, into `next`. Events are not looked at, nor columns. `ahead`: others are
  * made meanwhile. */

@@ -110,9 +110,8 @@ static inline void follow_edges(struct lat_ranks *r, uint32_t parent, uint32_t t
 }
 
 /* The edges of the cut, its parent's first. `common`: of the level before, where they are searched for. */
-static inline void find_edges(struct lat_ranks *r, uint32_t at, uint32_t step, lat_word common)
+static inline void find_edges(struct lat_ranks *r, uint32_t at, uint32_t parent, uint32_t top, lat_word common)
 {
-    uint32_t parent = lat_step_parent(step), top = lat_step_top(step);
     r->next.children[at] = (struct lat_rank_child){top, r->next.child[parent]};
     r->next.child[parent] = at;
     r->next.first_edge[at] = r->next.edge_count;
@@ -148,7 +147,7 @@ struct memo {
 static pt_set stepped_set(struct pt_lattice *l, lat_word word, pt_letter letter, const struct lat_rank_edge *edge)
 {
     struct pt_worker_cache *cache = &l->workers[0].cache;
-    uint32_t user_event = l->ranks->filling->window->events[edge->bit].user_event;
+    uint32_t user_event = l->ranks->reading->events[edge->bit].user_event;
     if (user_event != PT_NONE)
         letter = l->module ? module_letter(l, word, user_event) : pt_sets_event(&l->sets, cache, letter, user_event);
     return pt_sets_step(&l->sets, cache, l->current->parts[0].sets[edge->from], letter);
@@ -159,7 +158,7 @@ static const struct lat_rank_edge *bringer(const struct lat_ranks *r, uint32_t a
 {
     const struct lat_rank_edge *edges = r->next.edges, *first = &edges[r->next.first_edge[at]];
     for (const struct lat_rank_edge *e = first; r->var_count && e < edges + r->next.edge_count; e++)
-        if (!r->filling->window->events[e->bit].joint)
+        if (!r->reading->events[e->bit].joint)
             return e;
     return first;
 }
@@ -188,7 +187,7 @@ static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effe
     if (l->counting)
         return;
     const struct lat_rank_edge *by = bringer(r, at);
-    const struct lat_rank_event *event = &r->filling->window->events[by->bit];
+    const struct lat_rank_event *event = &r->reading->events[by->bit];
     pt_letter before = from->letters[by->from];
     if (event->joint || before != effect->a || event->effect != effect->b)
         *effect = (struct memo){event->joint ? PT_NONE : before, event->effect, letter_after(l, word, before, event)};
@@ -205,29 +204,37 @@ static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effe
     to->sets[at] = set;
 }
 
-/* The same of all cuts where edges tell nothing; whether that goes on. */
-static bool fill_calm(struct pt_lattice *l, uint32_t count)
+/* The same of all cuts where edges tell nothing; whether that goes on. Cuts of a run whose parents have one letter get
+ * one, which all but atoms over several variables do. */
+static bool fill_calm(struct pt_lattice *l)
 {
     const struct lat_rank_level *level = l->ranks->filling;
-    const struct lat_part *from = &l->current->parts[0];
+    const pt_letter *befores = l->current->parts[0].letters;
+    const pt_set set = l->current->parts[0].sets[0];
     struct lat_part *to = &l->next->parts[0];
-    const struct lat_rank_event *events = level->window->events;
-    const pt_set set = from->sets[0];
-    struct memo effect = {PT_NONE, 0, 0}, step = {PT_NONE, 0, 0};
+    pt_letter *letters = to->letters;
+    pt_set *sets = to->sets, first = PT_NONE;
+    const uint32_t *parents = level->parents;
+    struct memo step = {PT_NONE, 0, 0};
     bool same = true;
-    for (uint32_t at = 0; at < count; at++) {
-        const struct lat_rank_event *event = &events[lat_step_top(level->steps[at])];
-        pt_letter before = from->letters[lat_step_parent(level->steps[at])];
-        if (event->joint || before != effect.a || event->effect != effect.b)
-            effect = (struct memo){event->joint ? PT_NONE : before, event->effect,
-                                   letter_after(l, l->ranks->fill_words[at], before, event)};
-        if (step.a || effect.result != step.b)
-            step = (struct memo){0, effect.result, pt_sets_step(&l->sets, &l->workers[0].cache, set, effect.result)};
-        to->runs[at] = UINT64_MAX;
-        to->letters[at] = effect.result;
-        to->sets[at] = step.result;
-        same = same && step.result == to->sets[0];
+    for (uint32_t i = 0, at = 0; i < level->run_count; i++) {
+        const struct lat_rank_event *event = &l->ranks->reading->events[level->runs[i].top];
+        const uint32_t end = level->runs[i].end;
+        while (at < end) {
+            pt_letter before = befores[parents[at]], letter = letter_after(l, l->ranks->fill_words[at], before, event);
+            if (step.a || letter != step.b)
+                step = (struct memo){0, letter, pt_sets_step(&l->sets, &l->workers[0].cache, set, letter)};
+            first = first == PT_NONE ? step.result : first;
+            same = same && step.result == first;
+            const pt_set after = step.result;
+            const uint32_t upto = event->joint ? at + 1 : end;
+            do {
+                letters[at] = letter;
+                sets[at] = after;
+            } while (++at < upto && befores[parents[at]] == before);
+        }
     }
+    memset(to->runs, 0xff, level->count * sizeof *to->runs);
     return same;
 }
 
@@ -253,10 +260,11 @@ static bool fill_linked(struct pt_lattice *l, const struct lat_rank_level *level
     reserve_links(&r->next, (uint32_t)l->options->window, r->from_count, level->count);
     for (uint32_t i = 0; !r->linked && i < r->from_count; i++)
         common &= r->fill_from[i];
-    for (uint32_t at = 0; at < level->count; at++) {
-        find_edges(r, at, level->steps[at], common);
-        fill_cut(l, at, &effect, &step);
-    }
+    for (uint32_t i = 0, at = 0; i < level->run_count; i++)
+        for (; at < level->runs[i].end; at++) {
+            find_edges(r, at, level->parents[at], level->runs[i].top, common);
+            fill_cut(l, at, &effect, &step);
+        }
     r->next.first_edge[level->count] = r->next.edge_count;
     struct lat_rank_links links = r->here;
     r->here = r->next;
@@ -274,14 +282,16 @@ static void take_words(struct lat_ranks *r, const struct lat_rank_level *level, 
         return;
     }
     lat_word *from = r->own_words;
-    size_t cap = r->own_words_cap;
     r->own_words = r->own_from;
-    r->own_words_cap = r->own_from_cap;
     r->own_from = from;
-    r->own_from_cap = cap;
-    PT_GROW(r->own_words, r->own_words_cap, level->count);
-    for (uint32_t at = 0; at < level->count; at++)
-        r->own_words[at] = from[lat_step_parent(level->steps[at])] | lat_bit(lat_step_top(level->steps[at]));
+    const uint32_t *parents = level->parents;
+    const lat_halves *sources = (const lat_halves *)from;
+    lat_halves *words = (lat_halves *)r->own_words;
+    for (uint32_t i = 0, at = 0; i < level->run_count; i++) {
+        const lat_halves top = lat_halves_of(lat_bit(level->runs[i].top));
+        for (const uint32_t end = level->runs[i].end; at < end; at++)
+            words[at] = sources[parents[at]] | top;
+    }
     r->fill_words = r->own_words;
     r->fill_from = from;
 }
@@ -298,7 +308,7 @@ void lat_ranks_fill(struct pt_lattice *l, const struct lat_rank_level *level, bo
     r->filling = level;
     lat_part_reserve(l, to, to->words ? to->words : 1, level->count);
     bool link = r->calm < LONG_CALM;
-    bool calm = link ? fill_linked(l, level) : fill_calm(l, level->count);
+    bool calm = link ? fill_linked(l, level) : fill_calm(l);
     r->calm = calm ? r->calm + link : 0;
     to->calm = calm && level->count ? to->sets[0] : PT_NONE;
     r->linked = link;

@@ -14,10 +14,8 @@
 
 enum { WORTH_SLIDING = 16 };
 
-void lat_window_unref(struct lat_window *window)
+void lat_window_free(struct lat_window *window)
 {
-    if (!window || --window->refs)
-        return;
     free(window->values);
     free(window->settled);
     free(window);
@@ -26,19 +24,28 @@ void lat_window_unref(struct lat_window *window)
 void lat_window_forget(struct lat_window *window)
 {
     if (window && --window->remembered == 0 && window->left)
-        lat_window_unref(window);
+        lat_window_free(window);
 }
 
-/* Without events; what its variables are is still to be said. */
-static struct lat_window *window_new(const struct lat_ranks *r)
+void lat_window_leave(struct lat_ranks *r)
+{
+    struct lat_window *window = r->reading;
+    r->reading = NULL;
+    if (!window)
+        return;
+    window->left = true;
+    if (!window->remembered)
+        lat_window_free(window);
+}
+
+struct lat_window *lat_window_new(const struct lat_ranks *r, bool valued)
 {
     struct lat_window *window = pt_xmalloc(sizeof *window);
-    window->refs = 1;
     window->count = 0;
     window->remembered = 0;
     window->left = false;
-    window->values = r->var_count ? pt_xmalloc(LAT_RANK_SPAN * sizeof *window->values) : NULL;
-    window->settled = r->var_count ? pt_xmalloc(r->var_count * sizeof *window->settled) : NULL;
+    window->values = valued && r->var_count ? pt_xmalloc(LAT_RANK_SPAN * sizeof *window->values) : NULL;
+    window->settled = valued && r->var_count ? pt_xmalloc(r->var_count * sizeof *window->settled) : NULL;
     return window;
 }
 
@@ -85,8 +92,8 @@ static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place
         (struct lat_rank_event){number, place.index, place.column, e->effect, e->user_event, e->var, e->joint};
     r->need[at] = needed(l, &event);
     group(l, at);
-    if (window->values)
-        window->values[at] = e->value;
+    if (r->values)
+        r->values[at] = e->value;
     r->pinned += sizeof *e + e->clock->len * sizeof(uint64_t);
 }
 
@@ -192,59 +199,78 @@ static void renumber(struct lat_ranks *r, uint32_t count, lat_word keep)
         r->here.edges[e].bit = r->here.edges[e].bit == PT_NONE ? PT_NONE : number[r->here.edges[e].bit];
 }
 
-/* There is another window. */
-static void turn_to(struct lat_ranks *r, struct lat_window *window)
+/* One more event of the window of who fills. */
+static inline void take_in(struct lat_ranks *r, const struct lat_rank_event *event, const struct pt_value *value)
 {
-    struct lat_window *old = r->reading;
-    r->reading = window;
-    r->read = 0;
+    struct lat_window *window = r->reading;
+    uint32_t at = window->count++;
+    window->events[at] = *event;
+    if (!window->values)
+        return;
+    window->values[at] = *value;
+    if (event->var != PT_NONE)
+        r->writes[event->var] |= lat_bit(at);
+}
+
+static void nothing_written(struct lat_ranks *r)
+{
     for (uint32_t i = 0; i < r->var_count; i++)
         r->writes[r->vars[i]] = 0;
-    if (old)
-        old->left = true;
-    if (old && !old->remembered)
-        lat_window_unref(old);
+}
+
+/* Levels that are remembered still have the old window. */
+static void follow(struct lat_ranks *r, lat_word out)
+{
+    struct lat_window *old = r->reading, *new = lat_window_new(r, true);
+    keep_values(r, old, out, new);
+    nothing_written(r);
+    r->reading = new;
+    for (lat_word rest = ~out & lat_low_bits(old->count); rest; rest &= rest - 1) {
+        uint32_t bit = lat_lowest_bit(rest);
+        take_in(r, &old->events[bit], old->values ? &old->values[bit] : NULL);
+    }
+    r->reading = old;
+    lat_window_leave(r);
+    r->reading = new;
 }
 
 void lat_window_read(struct pt_lattice *l, const struct lat_rank_level *level)
 {
     struct lat_ranks *r = l->ranks;
-    if (level->taken_out && r->linked)
-        renumber(r, r->from_count, ~level->taken_out);
-    if (level->begins)
-        turn_to(r, level->window);
-    for (; r->var_count && r->read < level->bits; r->read++) {
-        uint32_t var = level->window->events[r->read].var;
-        if (var != PT_NONE)
-            r->writes[var] |= lat_bit(r->read);
+    if (level->taken_out) {
+        if (r->linked)
+            renumber(r, r->from_count, ~level->taken_out);
+        follow(r, level->taken_out);
     }
+    for (uint32_t i = 0; i < level->arrived_count; i++)
+        take_in(r, &level->arrived[i], level->values ? &level->values[i] : NULL);
+    r->reading->end = level->end;
 }
 
-/* Takes out the events that are in every cut. Levels that were made still have the old window. */
+/* Takes out the events that are in every cut. */
 static void take_out(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    struct lat_window *old = r->window, *new = window_new(r);
-    lat_word keep = ~r->common & lat_low_bits(old->count);
+    struct lat_window *window = r->window;
+    uint32_t count = 0;
+    lat_word keep = ~r->common & lat_low_bits(window->count);
     lat_window_settle(l);
-    keep_values(r, old, r->common, new);
-    for (lat_word rest = keep; rest; rest &= rest - 1) {
+    for (lat_word rest = keep; rest; rest &= rest - 1, count++) {
         uint32_t bit = lat_lowest_bit(rest);
-        if (new->values)
-            new->values[new->count] = old->values[bit];
-        r->need[new->count] = r->need[bit];
-        new->events[new->count++] = old->events[bit];
+        if (r->values)
+            r->values[count] = r->values[bit];
+        r->need[count] = r->need[bit];
+        window->events[count] = window->events[bit];
     }
-    new->end = old->end;
-    r->window = new;
-    lat_window_unref(old);
+    r->told = lat_bit_count(keep & lat_low_bits(r->told));
+    window->count = count;
     r->group_count = 0;
-    for (uint32_t bit = 0; bit < new->count; bit++)
+    for (uint32_t bit = 0; bit < count; bit++)
         group(l, bit);
-    lat_pack_words(r->need, new->count, keep);
+    lat_pack_words(r->need, count, keep);
     lat_pack_words(r->words, r->count, keep);
     lat_pack_words(&r->any, 1, keep);
-    r->begins = true;
+    r->top_count = 0;
     r->taken_out |= r->common; /* no level was made since the last time, or there was none */
     r->common = 0;
 }
@@ -256,15 +282,17 @@ void lat_window_slide(struct pt_lattice *l)
     fill(l);
 }
 
-void lat_window_rewind(struct pt_lattice *l, struct lat_window *window, const lat_word *words, uint32_t count)
+void lat_window_rewind(struct pt_lattice *l, const lat_word *words, uint32_t count)
 {
     struct lat_ranks *r = l->ranks;
-    window->refs++;
-    lat_window_unref(r->window);
-    r->window = window;
+    const struct lat_window *window = r->reading;
+    r->window->count = window->count;
+    r->window->end = window->end;
+    memcpy(r->window->events, window->events, window->count * sizeof *window->events);
     PT_GROW(r->words, r->word_cap, count);
     memcpy(r->words, words, count * sizeof *words);
     r->count = count;
+    r->top_count = 0;
     r->common = ~(lat_word)0;
     r->any = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -293,7 +321,7 @@ static void values_before(struct pt_lattice *l)
     const struct lat_ranks *r = l->ranks;
     for (uint32_t i = 0; i < r->var_count; i++) {
         uint32_t v = r->vars[i];
-        struct lat_rank_value *settled = &r->window->settled[i];
+        struct lat_rank_value *settled = &r->reading->settled[i];
         *settled =
             (struct lat_rank_value){l->freed_numbers[v] ? l->freed_values[v] : l->initial[v], l->freed_numbers[v]};
         for (uint32_t c = 0; c < l->column_count; c++) {
@@ -402,8 +430,11 @@ bool lat_window_begin(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
     const struct lat_part *part = &l->current->parts[0];
-    lat_window_unref(r->window);
-    r->window = window_new(r);
+    lat_window_leave(r);
+    r->reading = lat_window_new(r, true);
+    nothing_written(r);
+    r->window->count = 0;
+    r->told = 0;
     r->group_count = 0;
     values_before(l);
     if (!let_in_old(l))
@@ -411,9 +442,9 @@ bool lat_window_begin(struct pt_lattice *l)
     fill(l);
     PT_GROW(r->words, r->word_cap, part->count);
     r->count = part->count;
+    r->top_count = 0;
     r->common = ~(lat_word)0;
     r->any = 0;
-    r->begins = true;
     r->taken_out = 0;
     r->linked = false;
     r->calm = 0;
@@ -426,6 +457,8 @@ bool lat_window_begin(struct pt_lattice *l)
         r->common &= word;
         r->any |= word;
     }
+    for (; r->told < r->window->count; r->told++)
+        take_in(r, &r->window->events[r->told], r->values ? &r->values[r->told] : NULL);
     sort(l);
     return true;
 }
@@ -477,7 +510,7 @@ static inline uint32_t last_write(const struct lat_ranks *r, uint32_t i, lat_wor
 void lat_window_values(struct pt_lattice *l, lat_word word)
 {
     const struct lat_ranks *r = l->ranks;
-    const struct lat_window *window = r->filling->window;
+    const struct lat_window *window = r->reading;
     for (uint32_t i = 0; i < r->var_count; i++) {
         uint32_t last = last_write(r, i, word);
         l->workers[0].values[r->vars[i]] = last == PT_NONE ? window->settled[i].value : window->values[last];
@@ -487,7 +520,7 @@ void lat_window_values(struct pt_lattice *l, lat_word word)
 void lat_window_writes(const struct pt_lattice *l, lat_word word, uint64_t *ret_writes)
 {
     const struct lat_ranks *r = l->ranks;
-    const struct lat_window *window = r->filling->window;
+    const struct lat_window *window = r->reading;
     for (uint32_t i = 0; i < r->var_count; i++) {
         uint32_t last = last_write(r, i, word);
         ret_writes[i] = last == PT_NONE ? window->settled[i].number : window->events[last].number;

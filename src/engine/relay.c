@@ -2,11 +2,11 @@
  * The cone of one property by two threads. What cuts a level has does not depend on the property (ranks.c), so one
  * thread, the caller's, makes levels one after the other as events come, and another one, some levels behind, fills
  * them with runs, letters and sets, looks for violations and remembers them. A level is too small to be divided among
- * threads that meet at its end, but they need not meet: levels are handed on in a ring, many at a time.
+ * threads that meet at its end, but they need not meet: levels are handed on in a ring (handed.c), many at a time.
  *
- * Who makes has the events, the columns, Q, the window and words; who fills has the levels `current` and `next`, the
- * history, the counts of the finding and the first worker. The monitor is used by both, with the lock of the sets. What
- * becomes dispensable in the history is forgotten by who makes.
+ * Who makes has the events, the columns, Q, a window and words; who fills has a window and words of its own, the levels
+ * `current` and `next`, the history, the counts of the finding and the first worker. The monitor is used by both, with
+ * the lock of the sets. What becomes dispensable in the history is forgotten by who makes.
  *
  * A level in which there is something to tell (a violation, an error, a limit) is left as it is by who fills it, and
  * nothing is filled any more. The caller finds that out later, goes back to that level and does what would have been
@@ -16,21 +16,24 @@
  * Whether it pays depends on how far the cores are from each other and what else they do, so both ways are timed, where
  * the options have a clock, and now and then again.
  *
- * Guarantee: the same findings as by one thread. Cost: some 4 bytes for each cut pass from one core to the other.
+ * Guarantee: the same findings as by one thread. Cost: with windows of 64 cuts three cache lines pass from one core to
+ * the other for each level, and some more for every 64.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ranks.h"
+#include "engine/handed.h"
 
-enum { SLOTS = LAT_RELAY_SLOTS, FEWEST_SLOTS = 8, MOST_CUTS = SLOTS * 4096 }; /* levels in the ring; cuts in all */
+/* Levels that are not filled yet; and that are handed on together: telling each other takes one core's lines from the
+ * other twice, whatever the number. */
+enum { SLOTS = LAT_RELAY_SLOTS, AT_A_TIME = SLOTS / 4 };
 /* Levels of words: before it is worth starting a thread, which takes 50 us, and caches are warm; what is timed; and
- * until the next time, if it was slower. */
-enum { WARM_UP = 256, TRIAL = 1024, UNTIL_NEXT_TRIAL = 1 << 16 };
+ * until the next time, if it was slower. Who begins to fill takes over the memory of all remembered levels, line by
+ * line, as they are forgotten: that is not timed. */
+enum { WARM_UP = 256, TRIAL = 1024, TAKE_OVER = LAT_BOUNDED_LEVELS + TRIAL, UNTIL_NEXT_TRIAL = 1 << 17 };
 #define WORTH_KEEPING 0.9 /* of the time that one thread takes: the other core could do something else */
 enum { SPINS = 2000 };
-enum { AHEAD = 3 }; /* that many levels ahead cache lines are asked for */
 
 struct lat_relay {
     pthread_t thread;
@@ -38,16 +41,29 @@ struct lat_relay {
     pthread_mutex_t lock;
     pthread_cond_t work, progress;
     uint32_t spins;
-    uint64_t handed; /* what `made` is; the caller's */
-    uint64_t states; /* in all levels that are made */
-    bool quit;       /* changed with the lock */
-    /* Numbers of levels: those below `made` may be filled, those below `filled` are. */
+    bool quit; /* changed with the lock */
+    struct lat_ring ring;
+
+    /* The caller's. Levels have numbers: those below `made` may be filled, those below `filled` are. */
+    _Alignas(LAT_CACHE_LINE) uint64_t handed; /* what `made` is */
+    uint64_t known;                           /* what `filled` was when it was looked at last */
+    uint64_t states;                          /* in all levels that are made */
+    uint64_t position;                        /* of the next level */
+    uint64_t positions[SLOTS];                /* of those that were not filled when it was looked at, by number */
+
     _Alignas(LAT_CACHE_LINE) _Atomic uint64_t made;
+    _Atomic uint64_t upto;     /* the position of the level after those */
     _Atomic bool maker_sleeps; /* changed with the lock */
+
     _Alignas(LAT_CACHE_LINE) _Atomic uint64_t filled;
     _Atomic uint64_t dispensable; /* what levels before this one alone need */
     _Atomic bool halted;          /* at level `filled` there is something to tell */
     _Atomic bool filler_sleeps;   /* changed with the lock */
+
+    /* Who fills alone has these. */
+    _Alignas(LAT_CACHE_LINE) struct lat_rank_level level;
+    uint64_t taken;     /* the position of the next one */
+    uint64_t forgotten; /* what `dispensable` will be */
 };
 
 static bool may_relay(const struct pt_lattice *l)
@@ -58,14 +74,6 @@ static bool may_relay(const struct pt_lattice *l)
 bool pt_lattice_may_relay(const struct pt_lattice *l)
 {
     return l->ranked && may_relay(l);
-}
-
-uint32_t lat_relay_slots(const struct pt_lattice *l)
-{
-    if (!may_relay(l))
-        return 1;
-    uint64_t slots = MOST_CUTS / l->options->window;
-    return slots > SLOTS ? SLOTS : slots < FEWEST_SLOTS ? FEWEST_SLOTS : (uint32_t)slots;
 }
 
 static inline void pause_briefly(void)
@@ -109,34 +117,48 @@ static void tell_progress(struct lat_relay *relay)
     pthread_mutex_unlock(&relay->lock);
 }
 
+/* So many levels are filled. */
+static void tell_filled(struct lat_relay *relay, uint64_t number, bool halted)
+{
+    atomic_store_explicit(&relay->dispensable, relay->forgotten, memory_order_relaxed);
+    atomic_store_explicit(&relay->filled, number, memory_order_release);
+    if (halted)
+        atomic_store_explicit(&relay->halted, true, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst); /* before it looks, as the maker is asleep before it looks here */
+    tell_progress(relay);
+}
+
+/* Levels are handed on together from one whose number is a multiple on. */
+static bool is_first(uint64_t number)
+{
+    return number % AT_A_TIME == 0;
+}
+
+static bool fill_level(struct lat_relay *relay, uint64_t number)
+{
+    struct pt_lattice *l = relay->lattice;
+    struct lat_rank_level *level = &relay->level;
+    uint64_t upto = atomic_load_explicit(&relay->upto, memory_order_relaxed);
+    relay->taken = lat_ring_get(&relay->ring, relay->taken, is_first(number), upto, level);
+    lat_ranks_fill(l, level, true);
+    struct lat_level *swap = l->current;
+    l->current = l->next;
+    l->next = swap;
+    return lat_level_quiet(l, &l->ranks->tally, &(struct lat_tally){level->level + 1, .bytes = level->event_bytes});
+}
+
 static void *filler_main(void *argument)
 {
     struct lat_relay *relay = argument;
-    struct pt_lattice *l = relay->lattice;
-    enum { TELL = 8 }; /* levels at a time */
     while (wait_for_work(relay)) {
         uint64_t number = relay->filled, made = relay->made;
-        for (uint64_t next = number; next < made && next < number + AHEAD; next++)
-            lat_level_fetch(lat_rank_level(l->ranks, next), lat_fetch);
         while (number < made) {
-            const struct lat_rank_level *level = lat_rank_level(l->ranks, number);
-            if (number + AHEAD < made)
-                lat_level_fetch(lat_rank_level(l->ranks, number + AHEAD), lat_fetch);
-            lat_ranks_fill(l, level, true);
-            struct lat_level *swap = l->current;
-            l->current = l->next;
-            l->next = swap;
-            if (!lat_level_quiet(l, &l->ranks->tally,
-                                 &(struct lat_tally){level->level + 1, .bytes = level->event_bytes})) {
-                relay->filled = number;
-                relay->halted = true;
-                tell_progress(relay);
+            if (!fill_level(relay, number)) {
+                tell_filled(relay, number, true);
                 return NULL;
             }
-            if (++number % TELL == 0 || number == made) {
-                relay->filled = number;
-                tell_progress(relay);
-            }
+            if (is_first(++number) || number == made)
+                tell_filled(relay, number, false);
         }
     }
     return NULL;
@@ -146,18 +168,21 @@ void lat_relay_forget(struct pt_lattice *l, uint64_t level)
 {
     struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
     if (relay && l->ranked)
-        atomic_store_explicit(&relay->dispensable, level, memory_order_release);
+        relay->forgotten = level;
     else
         lat_free_passed(l, level);
 }
 
 /* ---- who makes ---- */
 
-/* Who fills begins with the words of the last level. */
-static void lend_words(struct lat_ranks *r)
+/* Who fills, and is not at work, begins after the last level, with its words. */
+static void begin_here(struct lat_ranks *r, struct lat_relay *relay)
 {
-    PT_GROW(r->own_words, r->own_words_cap, r->count);
     memcpy(r->own_words, r->words, r->count * sizeof *r->words);
+    relay->level.level = r->making.level;
+    relay->taken = relay->position;
+    relay->filled = relay->known = r->made;
+    relay->made = relay->handed = r->made;
 }
 
 /* What was counted while nobody looked. Nobody fills. */
@@ -173,18 +198,39 @@ static void take_tally(struct pt_lattice *l)
     *tally = (struct lat_tally){0};
 }
 
+static void relay_free(struct lat_relay *relay)
+{
+    pthread_mutex_destroy(&relay->lock);
+    pthread_cond_destroy(&relay->work);
+    pthread_cond_destroy(&relay->progress);
+    lat_ring_release(&relay->ring);
+    free(relay->level.parents);
+    free(relay);
+}
+
+static void make_own(struct pt_lattice *l)
+{
+    size_t bytes = l->options->window * sizeof(lat_word);
+    if (l->ranks->own_words)
+        return;
+    l->ranks->own_words = pt_xaligned(LAT_CACHE_LINE, bytes);
+    l->ranks->own_from = pt_xaligned(LAT_CACHE_LINE, bytes);
+}
+
 static void start(struct pt_lattice *l)
 {
     struct lat_relay *relay = pt_xaligned(LAT_CACHE_LINE, sizeof *relay);
     relay->lattice = l;
     relay->spins = l->options->cores >= 2 ? SPINS : 0;
-    relay->made = relay->filled = relay->handed = l->ranks->made;
     relay->states = l->finding->states;
     pthread_mutex_init(&relay->lock, NULL);
     pthread_cond_init(&relay->work, NULL);
     pthread_cond_init(&relay->progress, NULL);
     lat_workers_grow(l, 2); /* the caller has the second one */
-    lend_words(l->ranks);
+    make_own(l);
+    lat_ring_init(&relay->ring, l);
+    relay->level.parents = lat_rank_parents(l);
+    begin_here(l->ranks, relay);
     l->ranks->relay = relay;
     l->relayed = true;
     if (pthread_create(&relay->thread, NULL, filler_main, relay) == 0)
@@ -192,7 +238,7 @@ static void start(struct pt_lattice *l)
     l->ranks->relay = NULL;
     l->ranks->alone = true;
     l->relayed = false;
-    free(relay);
+    relay_free(relay);
 }
 
 void lat_relay_quit(struct pt_lattice *l)
@@ -205,24 +251,21 @@ void lat_relay_quit(struct pt_lattice *l)
     pthread_cond_signal(&relay->work);
     pthread_mutex_unlock(&relay->lock);
     pthread_join(relay->thread, NULL);
-    for (uint64_t number = relay->filled + relay->halted; number < l->ranks->made; number++)
-        if (lat_rank_level(l->ranks, number)->begins)
-            lat_window_unref(lat_rank_level(l->ranks, number)->window);
     take_tally(l);
-    pthread_mutex_destroy(&relay->lock);
-    pthread_cond_destroy(&relay->work);
-    pthread_cond_destroy(&relay->progress);
-    free(relay);
+    l->ranks->filling = &l->ranks->making;
+    relay_free(relay);
     l->ranks->relay = NULL;
     l->ranks->alone = true;
     l->relayed = false;
 }
 
-void lat_relay_hand_on(struct pt_lattice *l)
+static void hand_on(struct pt_lattice *l)
 {
-    struct lat_relay *relay = l->ranks ? l->ranks->relay : NULL;
-    if (!relay || relay->handed == l->ranks->made)
+    struct lat_relay *relay = l->ranks->relay;
+    if (relay->handed == l->ranks->made)
         return;
+    lat_ring_publish(&relay->ring, relay->upto, relay->position);
+    atomic_store_explicit(&relay->upto, relay->position, memory_order_relaxed);
     relay->made = relay->handed = l->ranks->made;
     if (relay->filler_sleeps) {
         pthread_mutex_lock(&relay->lock);
@@ -231,16 +274,17 @@ void lat_relay_hand_on(struct pt_lattice *l)
     }
 }
 
-static bool far_enough(const struct lat_relay *relay, uint64_t number)
+static bool far_enough(struct lat_relay *relay, uint64_t number)
 {
-    return relay->filled >= number || relay->halted;
+    relay->known = relay->filled;
+    return relay->known >= number || relay->halted;
 }
 
 /* Until all levels below this number are filled, or none will be any more. */
 static void wait_for_filled(struct pt_lattice *l, uint64_t number)
 {
     struct lat_relay *relay = l->ranks->relay;
-    lat_relay_hand_on(l);
+    hand_on(l);
     for (uint32_t i = 0; i < relay->spins; i++) {
         if (far_enough(relay, number))
             return;
@@ -258,13 +302,15 @@ static void wait_for_filled(struct pt_lattice *l, uint64_t number)
 static void tell(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    const struct lat_rank_level *level = lat_rank_level(r, r->relay->filled);
+    struct lat_rank_level level = r->relay->level;
     uint64_t dispensable = r->relay->dispensable;
     lat_relay_quit(l);
-    lat_window_rewind(l, level->window, r->own_words, level->count);
+    level.parents = r->making.parents;
+    r->making = level;
+    lat_window_rewind(l, r->own_words, level.count);
     lat_free_passed(l, dispensable);
-    lat_unpass(l, level->level);
-    l->level = level->level;
+    lat_unpass(l, level.level);
+    l->level = level.level;
     lat_ranks_settle(l);
     if (!lat_level_done(l))
         l->stopped = true;
@@ -311,11 +357,12 @@ static bool is_due(struct pt_lattice *l)
         r->trial_since = time_of(l);
     }
     /* Words of another window than that of the last level are not its own. */
-    if ((l->level < r->trial_due && !l->options->cuts_for_each) || r->begins)
+    if ((l->level < r->trial_due && !l->options->cuts_for_each) || r->taken_out)
         return false;
     r->alone_ns = trial_ends(l);
     r->alone = false;
     r->on_trial = true;
+    r->trial_level = l->level + TAKE_OVER;
     r->trial_due = 0;
     return true;
 }
@@ -324,12 +371,28 @@ static bool is_due(struct pt_lattice *l)
 static bool is_slower(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    if (!r->on_trial || l->level - r->trial_level < TRIAL)
+    if (l->level == r->trial_level)
+        r->trial_since = time_of(l);
+    if (!r->on_trial || l->level < r->trial_level + TRIAL)
         return false;
     bool whole = r->trial_level >= r->entered;
     double each = trial_ends(l);
     r->on_trial = !whole;
     return whole && each > WORTH_KEEPING * r->alone_ns;
+}
+
+/* For another level, by what is known, and then by what is so. */
+static bool has_room(struct lat_ranks *r)
+{
+    struct lat_relay *relay = r->relay;
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t oldest = relay->known == r->made ? relay->position : relay->positions[relay->known % SLOTS];
+        if (r->made - relay->known < SLOTS && lat_ring_has_room(&relay->ring, oldest, relay->position))
+            return true;
+        if (far_enough(relay, r->made))
+            return true;
+    }
+    return false;
 }
 
 bool lat_relay_ready(struct pt_lattice *l)
@@ -345,9 +408,9 @@ bool lat_relay_ready(struct pt_lattice *l)
             return false;
     }
     struct lat_relay *relay = r->relay;
-    if (r->made - relay->filled >= r->slots - AHEAD)
-        wait_for_filled(l, r->made - r->slots / 2);
-    if (relay->halted) {
+    while (!has_room(r)) /* until half of them are filled */
+        wait_for_filled(l, relay->known + (r->made - relay->known + 1) / 2);
+    if (r->made == relay->handed && relay->halted) { /* asked when something was handed on: the line is the other's */
         tell(l);
         return false;
     }
@@ -362,24 +425,23 @@ bool lat_relay_ready(struct pt_lattice *l)
 void lat_relay_made(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    lat_level_fetch(lat_rank_level(r, r->made + AHEAD), lat_fetch_to_write); /* it was filled long ago */
+    struct lat_relay *relay = r->relay;
+    relay->positions[(r->made - 1) % SLOTS] = relay->position;
+    relay->position = lat_ring_put(&relay->ring, relay->position, is_first(r->made - 1), &r->making);
     l->level++;
-    r->relay->states += r->count;
+    relay->states += r->count;
     lat_ranks_settle(l);
-    if (r->made - r->relay->handed >= r->slots / 4) {
-        lat_relay_hand_on(l);
-        lat_free_passed(l, atomic_load_explicit(&r->relay->dispensable, memory_order_acquire));
+    bool much = relay->position - relay->upto >= relay->ring.size / 4;
+    if (is_first(r->made) || much || !has_room(r)) {
+        hand_on(l);
+        lat_free_passed(l, atomic_load_explicit(&relay->dispensable, memory_order_acquire));
     }
     if (l->options->progress && (l->level & 15) == 0)
-        l->options->progress(l->options->context, l->finding->property, l->level, r->relay->states);
+        l->options->progress(l->options->context, l->finding->property, l->level, relay->states);
 }
 
 void lat_relay_skip(struct pt_lattice *l)
 {
-    struct lat_relay *relay = l->ranks->relay;
-    if (!relay)
-        return;
-    lend_words(l->ranks);
-    relay->filled = l->ranks->made; /* nobody is at work */
-    relay->made = relay->handed = l->ranks->made;
+    if (l->ranks->relay)
+        begin_here(l->ranks, l->ranks->relay);
 }

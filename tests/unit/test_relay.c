@@ -106,13 +106,13 @@ static const char *const texts[] = {
 static void test_like_one_thread(void **state)
 {
     (void)state;
-    static const uint64_t windows[] = {3, 16, 64, 300}, lookaheads[] = {12, 48, 256};
+    static const uint64_t windows[] = {3, 16, 64, 255, 256, 257, 300}, lookaheads[] = {12, 48, 256};
     uint32_t verdicts[8] = {0}, shared = 0;
-    for (uint64_t n = 0; n < 120; n++) {
+    for (uint64_t n = 0; n < 140; n++) {
         uint64_t seed = 77 * n + 5;
         struct computation c;
         struct explored one, two;
-        struct pt_analysis_options options = {.window = windows[n % 4],
+        struct pt_analysis_options options = {.window = windows[n % 7],
                                               .lookahead = lookaheads[n % 3],
                                               .jobs = 1,
                                               .cuts_for_each = 1,

@@ -9,6 +9,9 @@
 #include "computation.h"
 
 static const char PROPERTY[] = "property p: x0 > 3 -> once (x1 > x2 && event(e0));";
+/* The same without the event, so that whoever comes to a cut reads the same letter. */
+static const char EVENTLESS[] = "property p: x0 > 3 -> once x1 > x2;";
+static const char *asked = PROPERTY; /* or the other one */
 
 /* The relevant events, numbered from 0 here. */
 struct relevant {
@@ -84,7 +87,8 @@ static unsigned step(const struct relevant *r, const struct bits *cut, uint32_t 
 {
     int64_t x[3];
     values_in(r, cut, x);
-    bool go = made_by != PT_NONE && r->c->events[r->event[made_by]].op == PT_OP_EVENT, now = x[1] > x[2] && go;
+    bool go = made_by != PT_NONE && r->c->events[r->event[made_by]].op == PT_OP_EVENT;
+    bool now = x[1] > x[2] && (go || asked == EVENTLESS);
     unsigned next = 0;
     for (unsigned m = 0; m < 2; m++)
         if (memory >> m & 1) {
