@@ -72,7 +72,7 @@ struct held_lock {
 /* Where a call or an access stands, for stacks. */
 struct frame {
     uint32_t function, loc; /* ids in texts, and in PT_SPACE_LOC */
-    uint32_t caller;        /* frame of what it was inlined into; PT_NONE: of nothing */
+    uint32_t ring, caller;  /* the site that it was inlined into; 0: none */
 };
 
 struct pt_channel_reader {
@@ -121,8 +121,8 @@ struct pt_channel_reader {
     struct frame *frames;
     uint32_t frame_count;
     size_t frame_cap;
-    struct pt_map64 calls_of; /* hashes of stacks: where in calls they begin, with their length */
-    uint32_t *calls;          /* frames */
+    struct pt_map64 calls_of; /* hashes of stacks: where in calls they begin, with their length and their ring */
+    uint32_t *calls;          /* sites: they may be described later than the calls are */
     uint32_t call_count;
     size_t call_cap;
     struct pt_map64 stack_of;      /* hash of calls and a site: id in PT_SPACE_STACK plus 1 */

@@ -1,6 +1,7 @@
 /*
  * Call stacks of recorded events: the program describes sites and calls once in each ring that uses them, and an event
- * has its site and a hash of its calls. A trace has a line for each stack, before the first event that names it.
+ * has its site and a hash of its calls. A trace has a line for each stack, before the first event that names it. Until
+ * then all that it needs is described, in whatever order.
  *
  * Cost: a look-up for each event; memory for each site of a ring, and for each different stack.
  */
@@ -44,7 +45,7 @@ void chan_take_frame(struct pt_channel_reader *r, uint32_t ring, const struct pt
     if (*at != PT_NONE)
         return; /* it was described before */
     *at = r->frame_count;
-    struct frame frame = {.loc = loc, .caller = site->caller ? frame_at(r, ring, site->caller) : PT_NONE};
+    struct frame frame = {.loc = loc, .ring = ring, .caller = site->caller};
     struct pt_buf clean;
     pt_buf_init(&clean);
     pt_name_clean(&clean, PT_SPACE_LOC, *function ? function : "<unknown>");
@@ -68,10 +69,11 @@ bool chan_take_stack(struct pt_channel_reader *r, uint32_t ring)
         return true;
     *at = r->call_count;
     PT_PUSH(r->calls, r->call_count, r->call_cap, record.count);
+    PT_PUSH(r->calls, r->call_count, r->call_cap, ring);
     for (uint32_t i = 0; i < record.count; i++) {
         uint32_t site;
         memcpy(&site, r->record + sites + i * sizeof site, sizeof site);
-        PT_PUSH(r->calls, r->call_count, r->call_cap, frame_at(r, ring, site));
+        PT_PUSH(r->calls, r->call_count, r->call_cap, site);
     }
     return true;
 }
@@ -85,7 +87,7 @@ static void put_frame(const struct pt_channel_reader *r, uint32_t frame, struct 
         pt_buf_printf(text, "%s%s", text->len ? " < " : "", pt_strtab_text(&r->texts, f->function));
         if (strcmp(loc, "-") != 0)
             pt_buf_printf(text, " %s", loc);
-        frame = f->caller;
+        frame = f->caller ? frame_at(r, f->ring, f->caller) : PT_NONE;
     }
 }
 
@@ -113,6 +115,7 @@ uint32_t chan_stack_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site
 {
     uint32_t own = frame_at(r, ring, site), calls = hash ? pt_map64_get(&r->calls_of, hash) : PT_NONE;
     uint32_t count = calls == PT_NONE ? 0 : r->calls[calls];
+    const uint32_t *sites = count ? &r->calls[calls + 2] : NULL;
     if (own == PT_NONE && !count)
         return 0;
     uint32_t *stack = pt_map64_at(&r->stack_of, pt_mix64(hash ^ (uint64_t)site << 32));
@@ -120,10 +123,10 @@ uint32_t chan_stack_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site
         return *stack;
     struct pt_buf text;
     pt_buf_init(&text);
-    bool same = count && r->calls[calls + 1] == own; /* a call, which is the event itself */
+    bool same = count && frame_at(r, sites[-1], sites[0]) == own; /* a call, which is the event itself */
     put_frame(r, own, &text);
     for (uint32_t i = same; i < count; i++)
-        put_frame(r, r->calls[calls + 1 + i], &text);
+        put_frame(r, frame_at(r, sites[-1], sites[i]), &text);
     *stack = text.len ? define(r, &text) : 0;
     pt_buf_release(&text);
     return *stack;

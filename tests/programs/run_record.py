@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -791,6 +792,32 @@ def calls_of_events():
                     wrong.append((event[1], calls, expected))
     same("other calls than the program was in", wrong[:5], [])
     true(f"many were looked at: {checked}", checked == len(told) > 1000)
+
+
+def chunks_of(recording):
+    """The chunks behind the file's magic: kind and bytes of each (core/recording.h)."""
+    found, at = [], 8
+    while at < len(recording):
+        _, kind, _, stored = struct.unpack_from("<4I", recording, at)
+        found.append((kind, recording[at:at + 56 + stored]))
+        at += 56 + stored
+    return found
+
+
+@test
+def definitions_in_any_order():
+    """The writer may put a full buffer of definitions behind the one after it, and where the size is limited they stand anew further on."""
+    build("calls", CALLS)
+    same("status", run("./calls", options="record=c.rec").returncode, 0)
+    recording = pathlib.Path("c.rec").read_bytes()
+    chunks = chunks_of(recording)
+    defined = [bytes for kind, bytes in chunks if kind == 1]
+    true(f"several chunks define something: {len(defined)}", len(defined) > 1)
+    turned = iter(reversed(defined))
+    pathlib.Path("t.rec").write_bytes(recording[:8] + b"".join(next(turned) if kind == 1 else bytes for kind, bytes in chunks))
+    for name in "ct":
+        same("convert", run(PORTENT, "convert", "--text", f"{name}.rec", "-o", f"{name}.trace").returncode, 0)
+    same("the same trace", pathlib.Path("t.trace").read_text() == pathlib.Path("c.trace").read_text(), True)
 
 
 @test
