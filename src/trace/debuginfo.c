@@ -86,7 +86,7 @@ static void close_module(struct pt_elf *m)
         pt_dwarf_index_release(&m->index);
     if (m->session)
         dwfl_end(m->session);
-    free(m->by_address);
+    pt_module_forget_addresses(m);
     free(m->path);
 }
 

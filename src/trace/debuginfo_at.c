@@ -1,4 +1,6 @@
-/* Variables by address: those of a module in order, then the part of one (dwarf_place.h). */
+/* Variables by address: those of a module in order, then the part of one (dwarf_place.h). Debug information is asked
+ * once for a part of the elements of an array, whichever element it is. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,12 +28,12 @@ static void sort_by_address(struct pt_elf *m)
         if (index->vars[v].place != PT_PLACE_FIXED || !pt_module_has(m, address) || !pt_dwarf_type_of(&die, &type) ||
             dwarf_aggregate_size(&type, &size) != 0 || !size)
             continue;
-        m->by_address[m->by_address_count++] = (struct pt_module_var){address, size, v};
+        m->by_address[m->by_address_count++] = (struct pt_module_var){address, size, v, NULL};
     }
     qsort(m->by_address, m->by_address_count, sizeof *m->by_address, compare_addresses);
 }
 
-static const struct pt_module_var *variable_at(struct pt_elf *m, uint64_t address)
+static struct pt_module_var *variable_at(struct pt_elf *m, uint64_t address)
 {
     if (!m->sorted)
         sort_by_address(m);
@@ -60,37 +62,166 @@ static bool is_shared_name(const struct pt_elf *m, const struct pt_module_var *a
     return false;
 }
 
+/* How the variable is called; the path of its parts follows. */
+static void put_head(const struct pt_debuginfo *info, const struct pt_elf *m, const struct pt_module_var *at,
+                     struct pt_buf *text)
+{
+    const struct pt_dwarf_var *var = &m->index.vars[at->var];
+    if (m != &info->modules[0] || is_shared_name(m, at)) {
+        const char *source = pt_module_file_of(var), *slash = source ? strrchr(source, '/') : NULL;
+        pt_buf_printf(text, "%s:", slash ? slash + 1 : source ? source : "?");
+    }
+    pt_buf_puts(text, pt_strtab_text(&m->index.names, var->name));
+}
+
+/* --- elements --- */
+
+/* The parts of an array's elements: from one element to the next they differ in its index alone. */
+struct pt_element_names {
+    uint64_t size; /* of an element; 0: it is no array of one dimension */
+    char *head;
+    struct pt_map64 parts_of; /* twice the offset in an element, plus whether it is asked for as a whole: which part */
+    struct element_part {
+        uint64_t offset; /* in the element */
+        uint32_t size;
+        enum pt_watch_type type;
+        char *tail; /* of its path, behind the index */
+    } * parts;
+    uint32_t count;
+    size_t cap;
+};
+
+static struct pt_element_names *elements_of(const struct pt_debuginfo *info, const struct pt_elf *m,
+                                            struct pt_module_var *at)
+{
+    if (at->elements)
+        return at->elements;
+    struct pt_element_names *e = at->elements = pt_xcalloc(1, sizeof *e);
+    Dwarf_Die die = m->index.vars[at->var].die;
+    struct pt_buf head;
+    e->size = pt_dwarf_element_size(&m->index, &die);
+    pt_map64_init(&e->parts_of);
+    pt_buf_init(&head);
+    put_head(info, m, at, &head);
+    e->head = pt_xstrdup(head.text);
+    pt_buf_release(&head);
+    return e;
+}
+
+void pt_module_forget_addresses(struct pt_elf *m)
+{
+    for (uint32_t i = 0; i < m->by_address_count; i++) {
+        struct pt_element_names *e = m->by_address[i].elements;
+        for (uint32_t k = 0; e && k < e->count; k++)
+            free(e->parts[k].tail);
+        if (e) {
+            pt_map64_release(&e->parts_of);
+            free(e->parts);
+            free(e->head);
+        }
+        free(e);
+    }
+    free(m->by_address);
+}
+
+static uint64_t part_key(const struct pt_element_names *e, uint64_t offset, bool whole)
+{
+    return offset % e->size << 1 | whole;
+}
+
+/* The part of an element, as it was found in another one; false: in none so far. `offset`: in the array. */
+static bool find_in_element(const struct pt_element_names *e, uint64_t offset, bool whole, struct pt_buf *text,
+                            struct pt_variable *ret_variable)
+{
+    uint32_t known = e->size ? pt_map64_get(&e->parts_of, part_key(e, offset, whole)) : PT_NONE;
+    if (known == PT_NONE)
+        return false;
+    const struct element_part *part = &e->parts[known];
+    uint64_t index = offset / e->size;
+    pt_buf_printf(text, "%s[%" PRIu64 "]%s", e->head, index, part->tail);
+    *ret_variable =
+        (struct pt_variable){.offset = index * e->size + part->offset, .size = part->size, .type = part->type};
+    return true;
+}
+
+/* The part of an element was found; where all of it lies in that element, it is like that in all. */
+static void note_element(struct pt_element_names *e, uint64_t offset, bool whole, const char *text,
+                         const struct pt_variable *found)
+{
+    uint64_t index = e->size ? offset / e->size : 0;
+    if (!e->size || found->offset / e->size != index || found->size > e->size)
+        return;
+    struct pt_buf start;
+    pt_buf_init(&start);
+    pt_buf_printf(&start, "%s[%" PRIu64 "]", e->head, index);
+    if (strncmp(text, start.text, start.len) == 0) {
+        *pt_map64_at(&e->parts_of, part_key(e, offset, whole)) = e->count;
+        PT_PUSH(
+            e->parts, e->count, e->cap,
+            ((struct element_part){found->offset % e->size, found->size, found->type, pt_xstrdup(text + start.len)}));
+    }
+    pt_buf_release(&start);
+}
+
+/* --- all parts --- */
+
+/* `offset`: in the variable, as ret_variable->offset is. */
+static bool find_part(const struct pt_elf *m, const struct pt_module_var *at, uint64_t offset, bool whole,
+                      struct pt_buf *text, struct pt_variable *ret_variable)
+{
+    Dwarf_Die die = m->index.vars[at->var].die;
+    struct pt_dwarf_part part;
+    struct pt_variable known;
+    struct pt_err ignored;
+    pt_buf_puts(text, at->elements->head);
+    size_t head = text->len;
+    if (!pt_dwarf_place(&m->index, &die, offset, whole, text, &part) || part.size > UINT32_MAX)
+        return false;
+    *ret_variable = (struct pt_variable){.offset = part.offset, .size = (uint32_t)part.size, .type = PT_WATCH_UINT};
+    if (pt_dwarf_path(&m->index, &die, text->text, text->text + head, &known, &ignored) == PT_OK && !known.bit_size &&
+        known.size == part.size)
+        ret_variable->type = known.type;
+    return true;
+}
+
+static bool look(struct pt_debuginfo *info, struct pt_elf *m, uint64_t offset, bool whole, const char **ret_name,
+                 struct pt_variable *ret_variable)
+{
+    struct pt_module_var *at = variable_at(m, offset);
+    if (!at)
+        return false;
+    struct pt_element_names *elements = elements_of(info, m, at);
+    struct pt_variable found;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    bool known = find_in_element(elements, offset - at->address, whole, &text, &found);
+    if (!known && (known = find_part(m, at, offset - at->address, whole, &text, &found)))
+        note_element(elements, offset - at->address, whole, text.text, &found);
+    if (known) {
+        *ret_name = pt_strtab_text(&info->texts, pt_strtab_intern(&info->texts, text.text, text.len));
+        *ret_variable = found;
+        ret_variable->offset += at->address;
+    }
+    pt_buf_release(&text);
+    return known;
+}
+
 bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offset, bool whole, const char **ret_name,
                      struct pt_variable *ret_variable)
 {
     struct pt_elf *m = pt_debuginfo_module(info, file);
-    const struct pt_module_var *at = m ? variable_at(m, offset) : NULL;
-    if (!at)
+    if (!m)
         return false;
-    const struct pt_dwarf_var *var = &m->index.vars[at->var];
-    struct pt_dwarf_part part;
-    struct pt_buf text;
-    struct pt_err ignored;
-    Dwarf_Die die = var->die;
-    pt_buf_init(&text);
-    if (m != &info->modules[0] || is_shared_name(m, at)) {
-        const char *source = pt_module_file_of(var), *slash = source ? strrchr(source, '/') : NULL;
-        pt_buf_printf(&text, "%s:", slash ? slash + 1 : source ? source : "?");
+    struct pt_module_answer *last = &m->last;
+    if (!last->known || last->offset != offset || last->whole != whole) {
+        *last = (struct pt_module_answer){.known = true, .whole = whole, .offset = offset};
+        last->found = look(info, m, offset, whole, &last->name, &last->variable);
     }
-    pt_buf_puts(&text, pt_strtab_text(&m->index.names, var->name));
-    size_t head = text.len;
-    bool found = pt_dwarf_place(&m->index, &die, offset - at->address, whole, &text, &part) && part.size <= UINT32_MAX;
-    if (found) {
-        struct pt_variable known;
-        *ret_variable = (struct pt_variable){
-            .offset = at->address + part.offset, .size = (uint32_t)part.size, .type = PT_WATCH_UINT};
-        if (pt_dwarf_path(&m->index, &die, text.text, text.text + head, &known, &ignored) == PT_OK && !known.bit_size &&
-            known.size == part.size)
-            ret_variable->type = known.type;
-        *ret_name = pt_strtab_text(&info->texts, pt_strtab_intern(&info->texts, text.text, text.len));
+    if (last->found) {
+        *ret_name = last->name;
+        *ret_variable = last->variable;
     }
-    pt_buf_release(&text);
-    return found;
+    return last->found;
 }
 
 /* Whether the loader changes something there before the program begins. */

@@ -23,11 +23,19 @@ struct pt_elf {
     struct pt_module_var *by_address; /* variables with a fixed place, in order; made when first needed */
     uint32_t by_address_count;
     bool sorted;
+    struct pt_module_answer {
+        bool known, whole, found;
+        uint64_t offset;
+        const char *name;
+        struct pt_variable variable;
+    } last; /* of pt_debuginfo_at: who names memory asks several times */
 };
 
+struct pt_element_names;
 struct pt_module_var {
     uint64_t address, size;
     uint32_t var;
+    struct pt_element_names *elements; /* NULL: nobody has asked for one */
 };
 
 struct pt_debuginfo {
@@ -41,6 +49,8 @@ struct pt_debuginfo {
     struct pt_map64 functions; /* start addresses asked for: id in texts, or unknown */
 };
 
+/* Frees the list of variables by address. */
+void pt_module_forget_addresses(struct pt_elf *m);
 /* Its debug information, or NULL. */
 Dwarf *pt_module_dwarf(struct pt_elf *m);
 /* What it defines; empty without debug information. */

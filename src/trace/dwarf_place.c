@@ -144,3 +144,19 @@ bool pt_dwarf_place(const struct pt_dwarf_index *index, Dwarf_Die *variable, uin
      */
     return p.rest < ret_part->size;
 }
+
+uint64_t pt_dwarf_element_size(const struct pt_dwarf_index *index, Dwarf_Die *variable)
+{
+    struct place p = {.index = index};
+    Dwarf_Die child;
+    unsigned dimensions = 0;
+    uint64_t size;
+    if (!pt_dwarf_type_of(variable, &p.type) || !pt_dwarf_strip(index, &p.type) ||
+        dwarf_tag(&p.type) != DW_TAG_array_type || dwarf_child(&p.type, &child) != 0)
+        return 0;
+    do
+        dimensions += dwarf_tag(&child) == DW_TAG_subrange_type;
+    while (dwarf_siblingof(&child, &child) == 0);
+    bool known = dimensions == 1 && pt_dwarf_type_of(&p.type, &p.type) && pt_dwarf_strip(index, &p.type);
+    return known && size_of(&p.type, &size) ? size : 0;
+}

@@ -19,4 +19,7 @@ struct pt_dwarf_part {
 bool pt_dwarf_place(const struct pt_dwarf_index *index, Dwarf_Die *variable, uint64_t offset, bool whole,
                     struct pt_buf *path, struct pt_dwarf_part *ret_part);
 
+/* The size of an element, where the variable is an array of one dimension; 0: it is not. */
+uint64_t pt_dwarf_element_size(const struct pt_dwarf_index *index, Dwarf_Die *variable);
+
 #endif

@@ -423,6 +423,51 @@ static void functions_both_ways(void **state)
     pt_debuginfo_free(v.info);
 }
 
+/* What lies at an address, whether or not it was asked for before what lies elsewhere. */
+static void expect_as_alone(struct pt_debuginfo *info, uint64_t offset, bool whole)
+{
+    struct pt_debuginfo *alone = open_program("prog");
+    const char *name = "nothing", *expected = "nothing";
+    struct pt_variable variable = {0}, as = {0};
+    bool known = pt_debuginfo_at(alone, "", offset, whole, &expected, &as);
+    assert_int_equal(pt_debuginfo_at(info, "", offset, whole, &name, &variable), known);
+    assert_string_equal(name, expected);
+    assert_memory_equal(&variable, &as, sizeof as);
+    pt_debuginfo_free(alone);
+}
+
+/* Parts of the elements of an array are those of each element by itself. */
+static void elements(void **state)
+{
+    static const char *const arrays[] = {"list", "plain", "grid", "small"};
+    static const unsigned bytes[] = {3 * 40, 3 * 8, 4 * 4, 5};
+    (void)state;
+    write_file("e.c", "struct lock { int word; char of_mutex; };\n"
+                      "struct { char c; int n; union { float f; unsigned u; } v; unsigned a : 3, b : 5; short s[2];\n"
+                      "         struct lock mutex; long last; } list[3];\n"
+                      "long plain[3]; int grid[2][2]; char small[5]; int one;\n"
+                      "int main(void) { return list[1].n + (int)plain[1] + grid[1][1] + small[2] + one; }\n");
+    must_run("cc -g -o prog e.c");
+    struct pt_debuginfo *info = open_program("prog");
+    const char *name;
+    struct pt_variable variable;
+    for (unsigned a = 0; a < 4; a++) {
+        char first[32];
+        snprintf(first, sizeof first, "%s[0]%s%s", arrays[a], a == 0 ? ".c" : "", a == 2 ? "[0]" : "");
+        uint64_t start = find(info, NULL, first).offset;
+        for (unsigned i = 0; i < bytes[a]; i++)
+            for (unsigned whole = 0; whole < 2; whole++)
+                expect_as_alone(info, start + i, whole);
+    }
+    uint64_t last = find(info, NULL, "list[2].last").offset;
+    assert_true(pt_debuginfo_at(info, "", last + 3, false, &name, &variable));
+    assert_string_equal(name, "list[2].last");
+    assert_int_equal(variable.offset, last);
+    assert_true(pt_debuginfo_at(info, "", find(info, NULL, "one").offset, false, &name, &variable));
+    assert_string_equal(name, "one");
+    pt_debuginfo_free(info);
+}
+
 static void std_threads(void **state)
 {
     static const char *const compilers[] = {"g++", "clang++"};
@@ -446,15 +491,11 @@ static void std_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_programs),
-        cmocka_unit_test(cpp_programs),
-        cmocka_unit_test(statics_of_methods),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(no_programs),
-        cmocka_unit_test(libraries),
-        cmocka_unit_test(copies_are_where_the_linker_says),
-        cmocka_unit_test(std_threads),
-        cmocka_unit_test(functions_both_ways),
+        cmocka_unit_test(c_programs),         cmocka_unit_test(cpp_programs),
+        cmocka_unit_test(statics_of_methods), cmocka_unit_test(mistakes),
+        cmocka_unit_test(elements),           cmocka_unit_test(no_programs),
+        cmocka_unit_test(libraries),          cmocka_unit_test(copies_are_where_the_linker_says),
+        cmocka_unit_test(std_threads),        cmocka_unit_test(functions_both_ways),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
