@@ -20,6 +20,14 @@ void *pt_xaligned(size_t alignment, size_t size) __attribute__((returns_nonnull)
 void *pt_xlarge(size_t size) __attribute__((returns_nonnull));
 char *pt_xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 
+/* The memory there will be read soon. gcc takes a function that does nothing but __builtin_prefetch for one without
+ * effects, and leaves out calls of it; hence the second line. */
+static inline void pt_prefetch(const void *at)
+{
+    __builtin_prefetch(at);
+    __asm__ volatile("" : : "r"(at));
+}
+
 /* Makes room for at least `need` elements in `ptr`, whose capacity (in elements) is `cap`. */
 #define PT_GROW(ptr, cap, need)                                                                                        \
     do {                                                                                                               \

@@ -214,7 +214,6 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     pt_map64_init(&r->objects);
     pt_map64_init(&r->sites);
     pt_map64_init(&r->text_of);
-    pt_map64_init(&r->lock_of);
     chan_init_stacks(r);
     r->in_full = setup->keep & PT_KEEP_ALL;
     r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);

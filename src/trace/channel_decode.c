@@ -311,6 +311,11 @@ static struct pt_value decode(struct pt_channel_reader *r, const struct watched 
 
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes)
 {
+    uint64_t bits = 0;
+    if (chan_is_number(type, size)) {
+        memcpy(&bits, bytes, size);
+        return chan_number(type, size, bits);
+    }
     struct watched cell = {.size = size, .type = (enum pt_watch_type)type};
     return decode(r, &cell, bytes, size);
 }

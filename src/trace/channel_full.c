@@ -17,12 +17,8 @@ static void queue(struct pt_channel_reader *r, struct pt_event event)
 
 static struct held_lock *lock_at(struct pt_channel_reader *r, uint32_t object)
 {
-    uint32_t *index = pt_map64_at(&r->lock_of, object);
-    if (*index == PT_NONE) {
-        *index = r->lock_count;
-        PT_PUSH(r->locks, r->lock_count, r->lock_cap, (struct held_lock){0});
-    }
-    return &r->locks[*index];
+    PT_ROOM(r->locks, r->lock_cap, object);
+    return &r->locks[object];
 }
 
 /* The thread's holder of the lock; one that holds nothing, where it does not. */
@@ -77,6 +73,23 @@ static void forget_idle(struct held_lock *lock)
     lock->count = kept;
 }
 
+bool chan_take_free_lock(struct pt_channel_reader *r, const struct pt_event *event, uint32_t thread)
+{
+    struct held_lock *lock = lock_at(r, event->object);
+    bool shared = pt_op_is_shared(event->op);
+    struct holder self = {.thread = thread, .exclusive = !shared, .shared = shared};
+    if (pt_op_locks(event->op)) {
+        if (lock->count)
+            return false;
+        PT_PUSH(lock->holders, lock->count, lock->cap, self);
+        return true;
+    }
+    if (lock->count != 1 || memcmp(&lock->holders[0], &self, sizeof self) != 0)
+        return false;
+    lock->count = 0;
+    return true;
+}
+
 /* Before one that was taken by a try comes a state that says so: a field of its own is what older readers refuse. Who
  * releases a lock that it does not hold takes it just before: both are writes of the lock, as releasing it is. */
 void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread, bool tries)
@@ -109,10 +122,9 @@ void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t
 
 void chan_release_locks(struct pt_channel_reader *r)
 {
-    for (uint32_t i = 0; i < r->lock_count; i++)
+    for (size_t i = 0; i < r->lock_cap; i++)
         free(r->locks[i].holders);
     free(r->locks);
-    pt_map64_release(&r->lock_of);
 }
 
 void chan_take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,

@@ -144,9 +144,7 @@ struct pt_channel_reader {
     struct pt_event *queue; /* events of the last record that are not handed out yet; the clock is theirs too */
     uint32_t queue_count, queue_next;
     size_t queue_cap;
-    struct pt_map64 lock_of; /* id in PT_SPACE_LOCK: index into locks */
-    struct held_lock *locks; /* of threads in full: see channel_full.c */
-    uint32_t lock_count;
+    struct held_lock *locks; /* of threads in full, by id in PT_SPACE_LOCK: see channel_full.c */
     size_t lock_cap;
 
     struct pt_event *inits; /* initial values to hand out */
@@ -186,6 +184,8 @@ bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const stru
 /* An operation on a lock by the thread of this number: its events go into the queue. `tries`: it would not have waited
  * for the lock, or not for ever. */
 void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread, bool tries);
+/* The same, of a lock that nobody else has: true: the event is all there is, and nothing is in the queue. */
+bool chan_take_free_lock(struct pt_channel_reader *r, const struct pt_event *event, uint32_t thread);
 /* An access of at most CHAN_LARGEST_ACCESS bytes, of which the first ones are known; and memory that begins or ends, or
  * of which it is to be forgotten what it was. */
 enum { CHAN_LARGEST_ACCESS = 1 << 16 };
@@ -207,6 +207,17 @@ void chan_release_stacks(struct pt_channel_reader *r);
 struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number);
 /* The name of a thread that is forked or joined; false when it cannot be. */
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name);
+/* A whole number of at most 8 bytes: its value, of which `bits` has those bytes first. */
+static inline bool chan_is_number(uint32_t type, uint32_t size)
+{
+    return (type == PT_WATCH_INT || type == PT_WATCH_UINT) && size - 1 < sizeof(uint64_t);
+}
+static inline struct pt_value chan_number(uint32_t type, uint32_t size, uint64_t bits)
+{
+    unsigned unused = 64 - 8 * size;
+    return type == PT_WATCH_INT ? pt_value_int((int64_t)(bits << unused) >> unused)
+                                : pt_value_uint(bits << unused >> unused);
+}
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);
 /* The thread's name, made if need be; threads created before it that are known are named first. */
 uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread);

@@ -28,7 +28,8 @@ struct pt_places {
     uint32_t module_count;
     size_t module_cap;
     struct pt_cells cells;
-    struct pt_map64 lives; /* address: how many variables have begun there; other spaces with high bits set */
+    struct pt_pages lives;       /* uint32_t: how many variables have begun at a granule */
+    struct pt_map64 other_lives; /* the same, at other addresses, and of other spaces, with high bits set */
     struct pt_blocks blocks;
     struct pt_map64 namesakes; /* name of an object that was given one: how many there were */
 };
@@ -57,15 +58,9 @@ void pt_places_add_module(struct pt_places *p, const char *file, uint64_t base, 
         PT_PUSH(p->modules, p->module_count, p->module_cap, ((struct module){pt_xstrdup(file), base, low, high}));
 }
 
-static void drop_cell(void *context, uint32_t cell)
-{
-    struct pt_places *p = context;
-    pt_cells_drop(&p->cells, cell);
-}
-
 void pt_places_forget(struct pt_places *p, uint64_t low, uint64_t high)
 {
-    pt_cells_visit(&p->cells, low, high, drop_cell, p);
+    pt_cells_forget(&p->cells, low, high);
     pt_blocks_remove(&p->blocks, low, high);
 }
 
@@ -93,7 +88,11 @@ static uint32_t intern(struct pt_places *p, enum pt_space space, const char *tex
 
 static uint32_t *lives_at(struct pt_places *p, enum pt_space space, uint64_t address)
 {
-    uint32_t *lives = pt_map64_at(&p->lives, address ^ (uint64_t)space << 56);
+    if (space == PT_SPACE_VAR && !(address & 7)) {
+        uint32_t *page = pt_pages_at(&p->lives, address >> PT_PAGE_BITS, true);
+        return &page[(address >> 3) % PT_PAGE_GRANULES];
+    }
+    uint32_t *lives = pt_map64_at(&p->other_lives, address ^ (uint64_t)space << 56);
     if (*lives == PT_NONE)
         *lives = 0;
     return lives;
@@ -149,7 +148,8 @@ struct pt_places *pt_places_new(struct pt_names *names)
     p->names = names;
     names->space[PT_SPACE_VAR].make = names->space[PT_SPACE_HEAP].make = make_name;
     pt_cells_begin(&p->cells);
-    pt_map64_init(&p->lives);
+    pt_pages_begin(&p->lives, PT_PAGE_GRANULES * sizeof(uint32_t));
+    pt_map64_init(&p->other_lives);
     pt_map64_init(&p->namesakes);
     pt_blocks_init(&p->blocks);
     return p;
@@ -163,7 +163,8 @@ void pt_places_free(struct pt_places *p)
         free(p->modules[i].file);
     free(p->modules);
     pt_cells_release(&p->cells);
-    pt_map64_release(&p->lives);
+    pt_pages_release(&p->lives);
+    pt_map64_release(&p->other_lives);
     pt_map64_release(&p->namesakes);
     pt_blocks_release(&p->blocks);
     free(p);
@@ -196,7 +197,8 @@ static uint32_t room(struct pt_places *p, uint64_t address, uint64_t end, bool b
     if (block && end > (address | 7) + 1)
         end = (address | 7) + 1;
     uint32_t size = 1;
-    while (address + size < end && size < LARGEST_CELL && pt_cells_var(&p->cells, address + size) == PT_NONE)
+    struct pt_cell next;
+    while (address + size < end && size < LARGEST_CELL && !pt_cells_var(&p->cells, address + size, &next))
         size++;
     return size;
 }
@@ -238,33 +240,41 @@ static uint32_t name_in_block(struct pt_places *p, const struct pt_block *block,
     return name_part(p, PT_SPACE_VAR, pt_name(p->names, PT_SPACE_HEAP, block->name), offset);
 }
 
-static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
+/* Of memory that debug information knows. */
+static struct pt_cell name_cell(struct pt_places *p, struct pt_cell cell, uint64_t end, bool block,
+                                const struct pt_placed *placed, uint64_t low)
+{
+    char name[481];
+    uint64_t address = cell.low, padding_end = end;
+    snprintf(name, sizeof name, "%s", placed->name);
+    bool padding = is_padding(p, address, placed, low, &padding_end);
+    if (!padding && placed->size <= LARGEST_CELL) {
+        cell.low = low;
+        cell.size = placed->size;
+        cell.type = (uint8_t)placed->type;
+        cell.name = intern(p, PT_SPACE_VAR, name);
+        return cell;
+    }
+    /* padding, a large union, or something like it: by pieces */
+    cell.size = room(p, address, padding && padding_end < end ? padding_end : end, block);
+    cell.name = name_part(p, PT_SPACE_VAR, name, address - low);
+    return cell;
+}
+
+static struct pt_cell make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
 {
     struct pt_placed placed;
     uint64_t low;
     struct pt_cell cell = {.low = address, .space = PT_SPACE_VAR, .type = PT_WATCH_UINT};
-    bool known = ask(p, address, false, &placed, &low);
-    char name[481] = "";
-    uint64_t padding_end = end;
-    if (known)
-        snprintf(name, sizeof name, "%s", placed.name);
-    bool padding = known && is_padding(p, address, &placed, low, &padding_end);
-    if (known && !padding && placed.size <= LARGEST_CELL) {
-        cell.low = low;
-        cell.size = placed.size;
-        cell.type = (uint8_t)placed.type;
-        cell.name = intern(p, PT_SPACE_VAR, name);
-        return pt_cells_add(&p->cells, cell);
+    if (ask(p, address, false, &placed, &low)) {
+        cell = name_cell(p, cell, end, block, &placed, low);
+    } else {
+        const struct pt_block *inside = pt_blocks_first(&p->blocks, address, address + 1);
+        cell.size = room(p, address, end, block);
+        cell.name = inside ? name_in_block(p, inside, &cell) : begin_life(p, PT_SPACE_VAR, address);
     }
-    cell.size = room(p, address, padding && padding_end < end ? padding_end : end, block);
-    const struct pt_block *inside = known ? NULL : pt_blocks_first(&p->blocks, address, address + 1);
-    if (known) /* padding, a large union, or something like it: by pieces */
-        cell.name = name_part(p, PT_SPACE_VAR, name, address - low);
-    else if (inside)
-        cell.name = name_in_block(p, inside, &cell);
-    else
-        cell.name = begin_life(p, PT_SPACE_VAR, address);
-    return pt_cells_add(&p->cells, cell);
+    pt_cells_add(&p->cells, &cell);
+    return cell;
 }
 
 struct pt_cells *pt_places_cells(struct pt_places *p)
@@ -274,15 +284,14 @@ struct pt_cells *pt_places_cells(struct pt_places *p)
 
 struct pt_cell pt_places_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
 {
-    uint32_t cell = pt_cells_var(&p->cells, address);
-    if (cell == PT_NONE)
-        cell = make_cell(p, address, end, block);
-    return p->cells.items[cell];
+    struct pt_cell cell;
+    return pt_cells_var(&p->cells, address, &cell) ? cell : make_cell(p, address, end, block);
 }
 
-static uint32_t find(struct pt_places *p, uint64_t address, enum pt_space space)
+static bool find(struct pt_places *p, uint64_t address, enum pt_space space, struct pt_cell *ret_cell)
 {
-    return space == PT_SPACE_VAR ? pt_cells_var(&p->cells, address) : pt_cells_object(&p->cells, address, space);
+    return space == PT_SPACE_VAR ? pt_cells_var(&p->cells, address, ret_cell)
+                                 : pt_cells_object(&p->cells, address, space, ret_cell);
 }
 
 /* --- blocks --- */
@@ -291,15 +300,25 @@ uint32_t pt_places_begin_block(struct pt_places *p, uint64_t low, uint64_t size)
 {
     pt_places_forget(p, low, low + size);
     /* A variable there would have this name, so no other has. */
-    (void)begin_life(p, PT_SPACE_VAR, low);
-    uint32_t name = name_life(p, PT_SPACE_HEAP, low, *lives_at(p, PT_SPACE_VAR, low));
+    uint32_t life = ++*lives_at(p, PT_SPACE_VAR, low);
+    (void)name_life(p, PT_SPACE_VAR, low, life);
+    uint32_t name = name_life(p, PT_SPACE_HEAP, low, life);
     pt_blocks_add(&p->blocks, (struct pt_block){low, size, name});
     return name;
+}
+
+void pt_places_expect_block(const struct pt_places *p, uint64_t low)
+{
+    const uint32_t *lives = pt_pages_peek(&p->lives, low >> PT_PAGE_BITS);
+    if (lives)
+        pt_prefetch(&lives[(low >> 3) % PT_PAGE_GRANULES]);
+    pt_blocks_expect(&p->blocks, low);
 }
 
 struct ending {
     struct pt_places *places;
     uint64_t low, high;
+    uint64_t from; /* variables that begin before it were looked at */
     void (*ends)(void *context, uint32_t name);
     void *context;
 };
@@ -309,42 +328,47 @@ static bool is_inside(const struct pt_block *block, const struct ending *ending)
     return block && block->low >= ending->low && block->low + block->size <= ending->high;
 }
 
-static void end_variable(void *context, uint32_t cell)
+static void end_variable(void *context, const struct pt_cell *found)
 {
     struct ending *ending = context;
     struct pt_places *p = ending->places;
-    struct pt_cell found = p->cells.items[cell];
-    if (found.space != PT_SPACE_VAR || is_inside(pt_blocks_first(&p->blocks, found.low, found.low + 1), ending))
+    if (found->space != PT_SPACE_VAR || found->low < ending->from ||
+        is_inside(pt_blocks_first(&p->blocks, found->low, found->low + 1), ending))
         return;
-    ending->ends(ending->context, intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, found.name)));
+    ending->ends(ending->context, intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, found->name)));
 }
 
 void pt_places_end(struct pt_places *p, uint64_t low, uint64_t high, void (*ends)(void *context, uint32_t name),
                    void *context)
 {
-    struct ending ending = {p, low, high, ends, context};
+    struct ending ending = {p, low, high, 0, ends, context};
     const struct pt_block *block = pt_blocks_first(&p->blocks, low, high);
+    /* Of a block that begins there, as nearly all do, what is in no block begins before it, or behind it. */
+    uint64_t behind = block && block->low == low && is_inside(block, &ending) ? low + block->size : low;
     for (; block; block = pt_blocks_first(&p->blocks, block->low + block->size, high))
         if (is_inside(block, &ending))
             ends(context, block->name);
-    pt_cells_visit(&p->cells, low, high, end_variable, &ending);
+    if (behind > low)
+        pt_cells_visit(&p->cells, low, low + 1, end_variable, &ending);
+    ending.from = behind > low ? behind : 0;
+    pt_cells_visit(&p->cells, behind, high, end_variable, &ending);
 }
 
 uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space space)
 {
     struct pt_placed placed;
     uint64_t low;
-    uint32_t cell = find(p, address, space);
-    if (cell != PT_NONE)
-        return p->cells.items[cell].name;
-    struct pt_cell made = {.low = address, .size = 1, .space = (uint8_t)space};
+    struct pt_cell made;
+    if (find(p, address, space, &made))
+        return made.name;
+    made = (struct pt_cell){.low = address, .size = 1, .space = (uint8_t)space};
     if (!ask(p, address, true, &placed, &low))
         made.name = begin_life(p, space, address);
     else if (low == address)
         made.name = intern(p, space, placed.name);
     else
         made.name = name_part(p, space, placed.name, address - low);
-    pt_cells_add(&p->cells, made);
+    pt_cells_add(&p->cells, &made);
     return made.name;
 }
 
@@ -352,13 +376,14 @@ void pt_places_name_object(struct pt_places *p, uint64_t address, const char *na
 {
     char text[96];
     struct pt_cell made = {.low = address, .size = 1, .space = PT_SPACE_OTHER};
-    if (pt_cells_object(&p->cells, address, PT_SPACE_OTHER) != PT_NONE)
+    struct pt_cell known;
+    if (pt_cells_object(&p->cells, address, PT_SPACE_OTHER, &known))
         return;
     uint32_t plain = intern(p, PT_SPACE_OTHER, name), *count = pt_map64_at(&p->namesakes, plain);
     *count = *count == PT_NONE ? 1 : *count + 1;
     snprintf(text, sizeof text, "%.80s#%u", name, *count);
     made.name = *count == 1 ? plain : intern(p, PT_SPACE_OTHER, text);
-    pt_cells_add(&p->cells, made);
+    pt_cells_add(&p->cells, &made);
 }
 
 bool pt_places_variable(struct pt_places *p, uint64_t address, struct pt_cell *ret_cell)
@@ -374,15 +399,16 @@ bool pt_places_variable(struct pt_places *p, uint64_t address, struct pt_cell *r
 struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_space space)
 {
     struct pt_placed placed;
+    struct pt_cell cell;
     uint64_t low;
-    uint32_t cell = find(p, address, space);
-    if (cell != PT_NONE)
-        return p->cells.items[cell];
+    if (find(p, address, space, &cell))
+        return cell;
     if (ask(p, address, space != PT_SPACE_VAR, &placed, &low)) {
         if (space == PT_SPACE_VAR)
             return pt_places_cell(p, address, address + 1, false);
         (void)pt_places_object(p, address, space);
-        return p->cells.items[find(p, address, space)];
+        (void)find(p, address, space, &cell);
+        return cell;
     }
     return (struct pt_cell){.low = address,
                             .size = 1,

@@ -66,6 +66,8 @@ bool pt_places_variable(struct pt_places *places, uint64_t address, struct pt_ce
 void pt_places_forget(struct pt_places *places, uint64_t low, uint64_t high);
 /* A block of memory begins: its name in PT_SPACE_HEAP. What was known of the memory is forgotten. */
 uint32_t pt_places_begin_block(struct pt_places *places, uint64_t low, uint64_t size);
+/* There will soon be a block that begins or ends there. */
+void pt_places_expect_block(const struct pt_places *places, uint64_t low);
 /* Memory ends: calls for each block that lies in it, and for each variable there that is in no such block, with its
  * name in PT_SPACE_HEAP. All of them are known until they are forgotten. */
 void pt_places_end(struct pt_places *places, uint64_t low, uint64_t high, void (*ends)(void *context, uint32_t name),

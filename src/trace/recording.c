@@ -30,7 +30,6 @@ static void *open_recording(const struct pt_source *source)
     rec_names_begin(&r->maker.names);
     r->damaged_from = UINT64_MAX;
     pt_map64_init(&r->log_of);
-    pt_pages_begin(&r->memory, sizeof(uint64_t));
     rec_unseen_begin(&r->unseen);
     r->unseen.statics = &r->private;
     return r;
@@ -52,7 +51,6 @@ static void release_recording(void *state)
     rec_file_release(r);
     free(r->initials.items);
     rec_private_release(&r->private);
-    pt_pages_release(&r->memory);
     rec_unseen_release(&r->unseen);
     rec_ties_release(&r->ties);
     pt_map64_release(&r->log_of);
@@ -66,7 +64,7 @@ static void release_recording(void *state)
 static bool comes_before(const struct recording *r, uint32_t a, uint32_t b)
 {
     const struct rec_log *x = &r->logs[a], *y = &r->logs[b];
-    return x->event.stamp < y->event.stamp || (x->event.stamp == y->event.stamp && x->thread < y->thread);
+    return x->head < y->head || (x->head == y->head && x->thread < y->thread);
 }
 
 static void sift_down(struct recording *r, uint32_t at)
@@ -85,7 +83,7 @@ static void sift_down(struct recording *r, uint32_t at)
     }
     r->heap[at] = log;
     for (uint32_t child = 1; child <= 2 && child < r->heap_count; child++) {
-        uint64_t stamp = r->logs[r->heap[child]].event.stamp;
+        uint64_t stamp = r->logs[r->heap[child]].head;
         r->others = child == 1 || stamp < r->others ? stamp : r->others;
     }
 }
@@ -94,16 +92,16 @@ static void sift_down(struct recording *r, uint32_t at)
 static void advance(struct recording *r)
 {
     struct rec_log *log = &r->logs[r->heap[0]];
-    if (!rec_log_next(log)) {
+    if (!rec_log_next(log, &r->unseen)) {
         r->dropped |= log->damaged;
-        if (log->damaged && log->event.stamp < r->damaged_from)
-            r->damaged_from = log->event.stamp; /* others may depend on what is missing here */
+        if (log->damaged && log->head < r->damaged_from)
+            r->damaged_from = log->head; /* others may depend on what is missing here */
         log->waits = false;
         r->heap[0] = r->heap[--r->heap_count];
         r->others = 0;
     }
     log->open = true;
-    if (r->heap_count > 1 && log->event.stamp >= r->others)
+    if (r->heap_count > 1 && log->head >= r->others)
         sift_down(r, 0);
 }
 
@@ -159,7 +157,7 @@ static void add_parts(struct recording *r, bool grows)
         if (!log->waits) { /* it has no event that is known: only that the next one is no earlier */
             log->waits = true;
             log->open = false;
-            log->event.stamp = log->stamp > r->parts[i].stamp ? log->stamp : r->parts[i].stamp;
+            log->head = log->stamp > r->parts[i].stamp ? log->stamp : r->parts[i].stamp;
             PT_PUSH(r->heap, r->heap_count, r->heap_cap, (uint32_t)(log - r->logs));
         }
         PT_PUSH(log->parts, log->part_count, log->part_cap, r->parts[i]);
@@ -192,7 +190,7 @@ static void look_ahead(struct recording *r)
     for (r->others = 0; r->heap_count; advance(r)) {
         const struct rec_log *log = &r->logs[r->heap[0]];
         if (log->open)
-            rec_private_note(&r->private, &log->event, r->heap[0]);
+            rec_private_note(&r->private, rec_log_event(log), r->heap[0]);
     }
     for (uint32_t i = 0; i < r->log_count; i++)
         rec_log_release(&r->logs[i]);
@@ -290,41 +288,20 @@ static bool take_first(struct recording *r, struct pt_event *ret_event)
 /* Nothing is known of the event on top, or of what comes before it. */
 static bool is_lost(const struct recording *r, const struct rec_log *log)
 {
-    return !log->open || (r->lost && log->event.stamp <= r->until);
+    return !log->open || (r->lost && log->head <= r->until);
 }
 
 /* Nobody needs the event on top. Memory that others have written, unseen, is nobody's own. */
 static bool is_left_out(struct recording *r, const struct rec_log *log, enum rec_tie tie)
 {
-    return !tie && r->private.found && rec_private_is(&r->private, &log->event);
-}
-
-/* The value of a granule that an event gives, or takes. */
-static void remember(struct recording *r, struct rec_event *event)
-{
-    uint64_t *values = pt_pages_at(&r->memory, event->address >> PT_PAGE_BITS, event->memory == REC_GIVES);
-    uint64_t *value = values ? &values[event->address / 8 % PT_PAGE_GRANULES] : NULL;
-    if (event->memory == REC_GIVES)
-        *value = event->value;
-    else if (value && *value)
-        event->value = *value;
-    else
-        r->dropped = true; /* no recorder has written that */
-}
-
-/* Completes the event on top, and says what its order is. */
-static enum rec_tie look_at(struct recording *r, struct rec_event *event)
-{
-    if (event->memory)
-        remember(r, event);
-    return rec_unseen_event(&r->unseen, event, r->heap[0]);
+    return !tie && r->private.found && rec_private_is(&r->private, rec_log_event(log));
 }
 
 /* Puts the event on top into the batch. */
 static void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log, enum rec_tie tie)
 {
     struct rec_merged *item = &batch->items[batch->count++];
-    *item = (struct rec_merged){log->event, r->heap[0], log->piece, log->thread, tie};
+    *item = (struct rec_merged){*rec_log_event(log), r->heap[0], log->piece, log->thread, tie};
     if (item->event.raw) {
         memcpy(batch->raw + batch->raw_used, item->event.raw, item->event.size);
         item->event.raw = batch->raw + batch->raw_used;
@@ -334,11 +311,11 @@ static void put_event(const struct recording *r, struct rec_batch *batch, const 
 
 static void take_event(struct recording *r, struct rec_batch *batch, struct rec_log *log)
 {
-    enum rec_tie tie = look_at(r, &log->event);
+    enum rec_tie tie = rec_unseen_event(&r->unseen, rec_log_event(log), r->heap[0]);
     if (is_left_out(r, log, tie))
         return;
     if (r->notes)
-        rec_private_note(&r->private, &log->event, r->heap[0]);
+        rec_private_note(&r->private, rec_log_event(log), r->heap[0]);
     put_event(r, batch, log, tie);
 }
 
@@ -352,9 +329,9 @@ static bool fill_batch(void *context, void *piece)
         if (!r->heap_count)
             return false;
         struct rec_log *log = &r->logs[r->heap[0]];
-        if (log->event.stamp > r->limit || log->event.stamp > r->damaged_from) {
+        if (log->head > r->limit || log->head > r->damaged_from) {
             r->dropped |= r->whole && log->open;
-            if (!r->whole || log->open || log->event.stamp > r->damaged_from)
+            if (!r->whole || log->open || log->head > r->damaged_from)
                 return false;
         }
         if (!is_lost(r, log))
@@ -389,10 +366,16 @@ static bool next_batch(struct recording *r)
 static inline void look_forward(const struct recording *r, const struct rec_batch *batch)
 {
     enum { FAR = 16, NEAR = 8 };
-    if (batch->next + FAR < batch->count) {
-        pt_cells_expect(r->maker.cells, batch->items[batch->next + FAR].event.address);
-        pt_cells_expect_soon(r->maker.cells, batch->items[batch->next + NEAR].event.address);
-    }
+    if (batch->next + FAR >= batch->count)
+        return;
+    const struct rec_event *later = &batch->items[batch->next + FAR].event,
+                           *soon = &batch->items[batch->next + NEAR].event;
+    if (later->far)
+        pt_cells_expect(r->maker.cells, later->address);
+    if (later->far && pt_kind_by(later->kind) == PT_BY_EXTENT)
+        pt_places_expect_block(r->decoder->places, later->address);
+    if (soon->far)
+        pt_cells_expect_soon(r->maker.cells, soon->address);
 }
 
 /* Makes what follows from the next of the batch; true: *ret_event, which may be a tie before it. */
@@ -422,30 +405,47 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
     }
 }
 
-/* Those of the present batch, each of which is one event, or none. */
-static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
+/* Those that follow from the present batch, up to one with ties before it. */
+static uint32_t make_some(struct recording *r, struct pt_event *events, uint32_t most)
 {
-    struct recording *r = ((struct pt_file_source *)source)->state;
     struct rec_batch *batch = r->batch;
     const struct pt_channel_reader *d = r->decoder;
     uint32_t count = 0;
-    if (!batch || d->queue_count || d->init_next < d->init_count || (r->lost && !r->lost_said) || r->ties.holds ||
+    if (!batch || d->init_next < d->init_count || (r->lost && !r->lost_said) || r->ties.holds ||
         r->ties.next < r->ties.count)
         return 0;
-    while (count < most && batch->next < batch->count && !batch->items[batch->next].tie && !d->queue_count) {
-        look_forward(r, batch);
-        const struct rec_merged *item = &batch->items[batch->next++];
-        if (rec_make(&r->maker, item, item->thread, &events[count], &r->bad)) {
-            rec_ties_note(&r->ties, &events[count]);
-            events[count++].line = ++r->records;
+    while (count < most) {
+        struct pt_event *to = &events[count];
+        if (!take_queued(r, to)) {
+            if (batch->next == batch->count || batch->items[batch->next].tie)
+                break;
+            look_forward(r, batch);
+            const struct rec_merged *item = &batch->items[batch->next++];
+            if (!rec_make(&r->maker, item, item->thread, to, &r->bad))
+                continue;
         }
+        rec_ties_note(&r->ties, to);
+        to->line = ++r->records;
+        count++;
     }
+    return count;
+}
+
+/* Events are made some at a time, so that what makes them stays in the processor's caches. */
+static uint32_t some(struct pt_source *source, struct pt_event *events, uint32_t most)
+{
+    struct recording *r = ((struct pt_file_source *)source)->state;
+    uint32_t left = r->made_count - r->made_next, count = left < most ? left : most;
+    if (!left)
+        return make_some(r, events, most);
+    memcpy(events, &r->made[r->made_next], count * sizeof *events);
+    r->made_next += count;
     return count;
 }
 
 static enum pt_read say_end(struct recording *r, struct pt_source *source, struct pt_err *err)
 {
-    if (r->ended && !r->why && !r->dropped && !r->bad)
+    if (r->ended && !r->why && !r->dropped && !r->unseen.damaged && !r->bad)
         return PT_READ_END;
     const char *what = r->why     ? r->why
                        : r->ended ? "events are damaged"
@@ -455,10 +455,18 @@ static enum pt_read say_end(struct recording *r, struct pt_source *source, struc
     return PT_READ_TORN;
 }
 
-static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
+/* Where none is made yet: some are, or one. */
+static __attribute__((noinline)) enum pt_read make_next(struct pt_source *source, struct pt_event *ret_event,
+                                                        struct pt_err *err)
 {
     struct pt_file_source *file = (struct pt_file_source *)source;
     struct recording *r = file->state;
+    r->made_next = 0;
+    r->made_count = make_some(r, r->made, REC_MADE);
+    if (r->made_count) {
+        *ret_event = r->made[r->made_next++];
+        return PT_READ_EVENT;
+    }
     if (!r->loaded && rec_file_load(r, file, err) != PT_OK)
         return PT_READ_ERROR;
     if (!r->loaded)
@@ -477,6 +485,15 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
     if (!pt_event_is_tie(ret_event))
         rec_ties_note(&r->ties, ret_event);
     ret_event->line = ++r->records;
+    return PT_READ_EVENT;
+}
+
+static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
+{
+    struct recording *r = ((struct pt_file_source *)source)->state;
+    if (__builtin_expect(r->made_next == r->made_count, 0))
+        return make_next(source, ret_event, err);
+    *ret_event = r->made[r->made_next++];
     return PT_READ_EVENT;
 }
 

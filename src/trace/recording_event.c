@@ -83,11 +83,8 @@ static const struct rec_shape_place *find_place(struct rec_maker *r, const struc
 
 static struct pt_value value_of(struct rec_maker *r, const struct pt_cell *cell, uint64_t bits)
 {
-    unsigned unused = 64 - 8u * cell->size;
-    if (cell->type == PT_WATCH_INT)
-        return pt_value_int((int64_t)(bits << unused) >> unused);
-    if (cell->type == PT_WATCH_UINT)
-        return pt_value_uint(bits << unused >> unused);
+    if (__builtin_expect(chan_is_number(cell->type, cell->size), 1))
+        return chan_number(cell->type, cell->size, bits);
     return chan_decode(r->decoder, cell->type, cell->size, (const unsigned char *)&bits);
 }
 
@@ -109,11 +106,11 @@ static bool take_access(struct rec_maker *r, const struct rec_merged *item, cons
                                    .loc = place->loc,
                                    .stack = place->stack,
                                    .order = (uint8_t)order};
-    uint32_t number = pt_cells_var(r->cells, from->address);
-    const struct pt_cell *cell = number == PT_NONE ? NULL : &r->cells->items[number];
-    if (cell && cell->low == from->address && cell->size == from->size && from->size <= sizeof from->value) {
-        ret_event->object = cell->name;
-        ret_event->value = value_of(r, cell, from->value);
+    struct pt_cell cell;
+    if (pt_cells_var(r->cells, from->address, &cell) && cell.low == from->address && cell.size == from->size &&
+        from->size <= sizeof from->value) {
+        ret_event->object = cell.name;
+        ret_event->value = value_of(r, &cell, from->value);
         return true;
     }
     bool small = from->size <= sizeof from->value;
@@ -124,9 +121,9 @@ static bool take_access(struct rec_maker *r, const struct rec_merged *item, cons
 }
 
 /* An operation on a lock that was met before, or memory that begins or ends: their events, which may be several, go
- * into the decoder's queue. */
+ * into the decoder's queue, or *ret_event is the only one. */
 static bool take_other(struct rec_maker *r, const struct rec_merged *item, const struct rec_shape_place *place,
-                       uint32_t thread)
+                       uint32_t thread, struct pt_event *ret_event)
 {
     const struct rec_event *from = &item->event;
     enum pt_object_by by = pt_kind_by(from->kind);
@@ -135,6 +132,7 @@ static bool take_other(struct rec_maker *r, const struct rec_merged *item, const
                              .object = PT_NONE,
                              .loc = place->loc,
                              .stack = place->stack};
+    ret_event->object = PT_NONE;
     if (from->marks)
         return false;
     if (by == PT_BY_EXTENT && from->value && from->address + from->value > from->address) {
@@ -143,11 +141,14 @@ static bool take_other(struct rec_maker *r, const struct rec_merged *item, const
     }
     if (by != PT_BY_ADDRESS || pt_op_space(event.op) != PT_SPACE_LOCK)
         return false;
-    uint32_t number = pt_cells_object(r->cells, from->address, PT_SPACE_LOCK);
-    if (number == PT_NONE)
+    struct pt_cell lock;
+    if (!pt_cells_object(r->cells, from->address, PT_SPACE_LOCK, &lock))
         return false;
-    event.object = r->cells->items[number].name;
-    chan_take_lock(r->decoder, event, thread, false);
+    event.object = lock.name;
+    if (__builtin_expect(chan_take_free_lock(r->decoder, &event, thread), 1))
+        *ret_event = event;
+    else
+        chan_take_lock(r->decoder, event, thread, false);
     return true;
 }
 
@@ -173,8 +174,8 @@ static bool make(struct rec_maker *r, const struct rec_merged *item, uint32_t th
     const struct rec_shape_place *place = full && r->logs[item->log].name ? find_place(r, item) : NULL;
     if (place && by == PT_BY_MEMORY && take_access(r, item, place, ret_event))
         return ret_event->object != PT_NONE;
-    if (place && by != PT_BY_MEMORY && take_other(r, item, place, thread))
-        return false;
+    if (place && by != PT_BY_MEMORY && take_other(r, item, place, thread, ret_event))
+        return ret_event->object != PT_NONE;
     put_record(r, thread, from);
     bool taken = chan_take_event(d, 0, ret_event);
     *ret_bad |= !taken;

@@ -43,6 +43,7 @@ struct rec_event {
     uint32_t shape; /* its number in the log's piece */
     uint16_t kind, marks;
     uint8_t memory;     /* enum rec_memory_use */
+    bool far;           /* its memory is not near that of the event before it of its shape */
     const uint8_t *raw; /* NULL: it has none */
 };
 
@@ -63,6 +64,7 @@ struct rec_batch {
 };
 
 /* The log of a thread. */
+enum { REC_DECODED = 32 };
 struct rec_log {
     uint32_t thread;
     struct rec_part *parts; /* in order */
@@ -79,13 +81,33 @@ struct rec_log {
     size_t shape_cap;
     uint32_t shape_count, last, last_stack;
     uint64_t address, stamp;
-    bool waits;             /* it is among those that are merged */
-    bool open;              /* `event` is its next one */
-    struct rec_event event; /* before that, only its stamp is known: it is no lower */
+    bool waits;               /* it is among those that are merged */
+    bool open;                /* events[next] is its next one */
+    bool broken;              /* what follows those that are decoded makes no sense */
+    uint64_t head;            /* the stamp of the next event; before that is known, it is no lower */
+    struct rec_event *events; /* decoded ahead, REC_DECODED of them at most; NULL: none so far */
+    uint32_t next, decoded;
 };
 
-/* Reads the next event into log->event; false: there is none, and what the log needs is freed unless it grows. */
-bool rec_log_next(struct rec_log *log);
+/* The event that the log stands at. */
+static inline struct rec_event *rec_log_event(const struct rec_log *log)
+{
+    return &log->events[log->next];
+}
+
+struct rec_unseen;
+
+/* As rec_log_next, where none are decoded. */
+bool rec_log_decode(struct rec_log *log, const struct rec_unseen *unseen);
+/* Goes on to the next event; false: there is none, and what the log needs is freed unless it grows. `unseen` hears what
+ * memory will be asked for. */
+static inline bool rec_log_next(struct rec_log *log, const struct rec_unseen *unseen)
+{
+    if (log->next + 1 >= log->decoded)
+        return rec_log_decode(log, unseen);
+    log->head = log->events[++log->next].stamp;
+    return true;
+}
 /* Makes the log another one, with its own memory, where it stands; what it was a copy of stays as it is. */
 void rec_log_split(struct rec_log *log);
 /* What it needs to read on, but not its parts. */
@@ -200,11 +222,14 @@ struct rec_unseen {
     uint32_t count;        /* reads so far that have seen one */
     uint32_t *tied;        /* by log: the latest of them that its events need */
     size_t tied_cap;
+    bool damaged; /* an event takes a value that none has given */
 };
 void rec_unseen_begin(struct rec_unseen *unseen);
 void rec_unseen_release(struct rec_unseen *unseen);
-/* The next event in the order of the run, of a log. */
-enum rec_tie rec_unseen_event(struct rec_unseen *unseen, const struct rec_event *event, uint32_t log);
+/* There will be an event of this memory. */
+void rec_unseen_expect(const struct rec_unseen *unseen, uint64_t address);
+/* The next event in the order of the run, of a log. It gets its value, where it is one that another event gave. */
+enum rec_tie rec_unseen_event(struct rec_unseen *unseen, struct rec_event *event, uint32_t log);
 
 /* The ties in the trace, and the event that they come before (recording_ties.c). */
 struct rec_ties {
@@ -220,7 +245,17 @@ struct rec_ties {
 };
 void rec_ties_release(struct rec_ties *ties);
 /* An event is given. */
-void rec_ties_note(struct rec_ties *ties, const struct pt_event *event);
+static inline void rec_ties_note(struct rec_ties *ties, const struct pt_event *event)
+{
+    if (event->thread == PT_NONE)
+        return;
+    PT_ROOM(ties->threads, ties->thread_cap, event->thread);
+    ties->threads[event->thread].acts = true;
+    if (event->op == PT_OP_JOIN) {
+        PT_ROOM(ties->threads, ties->thread_cap, event->object);
+        ties->threads[event->object].joined = true;
+    }
+}
 /* Makes the ties for an event of that thread. `held`: the event, which is given after them; NULL: somebody else does.
  */
 void rec_ties_make(struct rec_ties *ties, struct pt_names *names, uint32_t thread, enum rec_tie tie,
@@ -244,6 +279,7 @@ void rec_initial_take(struct rec_initials *initials, const struct pt_channel_rea
 void rec_initials_give(struct rec_initials *initials, struct pt_channel_reader *decoder);
 
 /* The reader of one. */
+enum { REC_MADE = 32 };
 struct recording {
     struct pt_channel_reader *decoder;
     struct pt_debuginfo *info; /* NULL: there is none, or it is of another build */
@@ -259,10 +295,9 @@ struct recording {
     struct rec_initials initials;
     struct rec_private private;
     struct rec_unseen unseen;
-    struct pt_pages memory; /* uint64_t: the value of a granule that was given last; 0: none */
-    bool notes;             /* private is told of each event that is given */
-    const uint8_t *file;    /* its bytes */
-    size_t len, taken;      /* how many there are; chunks up to here were taken */
+    bool notes;          /* private is told of each event that is given */
+    const uint8_t *file; /* its bytes */
+    size_t len, taken;   /* how many there are; chunks up to here were taken */
     void *mapped;
     size_t mapped_len;
     void *live; /* the buffers of a program that was killed */
@@ -283,8 +318,10 @@ struct recording {
     bool bad; /* events that make no sense */
     struct rec_ties ties;
     struct rec_maker maker;
-    struct rec_batch *batch, *own; /* that events are taken from; and the one of who does it alone */
-    struct pt_ahead *ahead;        /* NULL: nobody works ahead */
+    struct rec_batch *batch, *own;  /* that events are taken from; and the one of who does it alone */
+    struct pt_event made[REC_MADE]; /* those that are made, and not given yet */
+    uint32_t made_next, made_count;
+    struct pt_ahead *ahead; /* NULL: nobody works ahead */
     struct rec_batch *pieces[PT_AHEAD_PIECES];
     uint8_t raw[PT_REC_PIECE];
 };

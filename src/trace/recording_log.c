@@ -10,14 +10,20 @@
 #include "core/lz.h"
 #include "trace/recording_impl.h"
 
-enum { ROOM = PT_REC_NUMBER }; /* behind what is read */
+enum {
+    ROOM = PT_REC_NUMBER, /* behind what is read */
+    NEAR = 64,            /* bytes of memory */
+};
 
 void rec_log_release(struct rec_log *log)
 {
     free(log->bytes);
     free(log->shapes);
+    free(log->events);
     log->bytes = NULL;
     log->shapes = NULL;
+    log->events = NULL;
+    log->next = log->decoded = 0;
     log->cap = log->shape_cap = 0;
     log->len = log->pos = 0;
     log->begun = false;
@@ -31,8 +37,14 @@ void rec_log_split(struct rec_log *log)
         memcpy(bytes, log->bytes, log->len);
     if (shapes)
         memcpy(shapes, log->shapes, log->shape_count * sizeof *shapes);
-    if (bytes && log->event.raw)
-        log->event.raw = bytes + (log->event.raw - log->bytes);
+    if (log->events) {
+        struct rec_event *events = pt_xmalloc(REC_DECODED * sizeof *events);
+        memcpy(events, log->events, log->decoded * sizeof *events);
+        for (uint32_t i = 0; i < log->decoded; i++)
+            if (events[i].raw)
+                events[i].raw = bytes + (events[i].raw - log->bytes);
+        log->events = events;
+    }
     log->bytes = bytes;
     log->shapes = shapes;
 }
@@ -161,7 +173,7 @@ static uint8_t memory_of(unsigned tag, const struct rec_known *known)
 }
 
 /* False: the bytes make no sense. */
-static bool take_event(struct rec_log *log)
+static bool take_event(struct rec_log *log, struct rec_event *ret_event)
 {
     struct bytes in = {log->bytes + log->pos, log->bytes + log->len, false};
     unsigned tag = take_byte(&in);
@@ -183,7 +195,7 @@ static bool take_event(struct rec_log *log)
     log->last_stack = known->shape.stack;
     log->address = known->shape.address;
     log->pos = (uint32_t)(in.at + raw - log->bytes);
-    log->event = (struct rec_event){.stamp = log->stamp,
+    *ret_event = (struct rec_event){.stamp = log->stamp,
                                     .address = known->shape.address,
                                     .value = known->shape.value,
                                     .site = known->site,
@@ -193,21 +205,45 @@ static bool take_event(struct rec_log *log)
                                     .kind = known->kind,
                                     .marks = known->marks,
                                     .memory = memory_of(tag, known),
+                                    .far = known->shape.stride + NEAR > 2 * NEAR,
                                     .raw = known->raw ? log->bytes + log->raw_at : NULL};
     return true;
 }
 
-bool rec_log_next(struct rec_log *log)
+/* Some of what is left of the part; whose bytes stay where they are until all of these are taken. */
+static bool decode_some(struct rec_log *log, const struct rec_unseen *unseen)
 {
+    uint32_t count = 0;
+    if (!log->events)
+        log->events = pt_xmalloc(REC_DECODED * sizeof *log->events);
+    for (; count < REC_DECODED && log->pos < log->len; count++) {
+        log->broken = !take_event(log, &log->events[count]);
+        if (log->broken)
+            break;
+        if (log->events[count].far)
+            rec_unseen_expect(unseen, log->events[count].address);
+    }
+    if (!count)
+        return false;
+    log->next = 0;
+    log->decoded = count;
+    log->head = log->events[0].stamp;
+    return true;
+}
+
+bool rec_log_decode(struct rec_log *log, const struct rec_unseen *unseen)
+{
+    bool ended = log->decoded && rec_log_event(log)->kind == PT_KIND_ENDED;
+    log->damaged |= log->broken;
     while (!log->damaged && log->pos == log->len)
         if (!open_part(log))
             break;
     if (!log->damaged && log->pos < log->len) {
-        log->damaged = !take_event(log);
+        log->damaged = !decode_some(log, unseen);
         if (!log->damaged)
             return true;
     }
-    if (log->damaged || !log->grows || log->event.kind == PT_KIND_ENDED)
+    if (log->damaged || !log->grows || ended)
         rec_log_release(log);
     return false;
 }

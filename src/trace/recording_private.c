@@ -154,7 +154,7 @@ static bool spread(struct rec_private *p, const struct rec_private_stretch *acce
 void rec_private_begin(struct rec_private *p, bool alone)
 {
     rec_private_clear(p);
-    pt_pages_begin(&p->owners, sizeof(uint16_t));
+    pt_pages_begin(&p->owners, PT_PAGE_GRANULES * sizeof(uint16_t));
     pt_map64_init(&p->log_of);
     pt_map64_init(&p->forked);
     p->begun = true;

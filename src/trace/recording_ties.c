@@ -15,18 +15,6 @@ void rec_ties_release(struct rec_ties *ties)
     free(ties->queue);
 }
 
-void rec_ties_note(struct rec_ties *ties, const struct pt_event *event)
-{
-    if (event->thread == PT_NONE)
-        return;
-    PT_ROOM(ties->threads, ties->thread_cap, event->thread);
-    ties->threads[event->thread].acts = true;
-    if (event->op == PT_OP_JOIN) {
-        PT_ROOM(ties->threads, ties->thread_cap, event->object);
-        ties->threads[event->object].joined = true;
-    }
-}
-
 static void tie(struct rec_ties *ties, const struct pt_event *like, uint32_t thread)
 {
     struct pt_event event = *like;

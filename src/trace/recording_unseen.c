@@ -20,8 +20,10 @@
  * in the trace.
  *
  * Guarantee: with that exception, each read that is in a possible run of the events, in any order, has had before it
- * all that could have given it its value in the recorded run. Cost: a look at each granule of each access, 16 bytes
+ * all that could have given it its value in the recorded run. Cost: a look at each granule of each access, 24 bytes
  * for each granule that the program has accessed.
+ *
+ * The same table has the values that events give and take (core/recording.h, bit 7).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,16 +40,22 @@ enum {
 /* What is known of a granule. */
 struct image {
     uint64_t value;
+    uint64_t given; /* the value of the whole that was given last; 0: none */
     uint32_t tie;   /* the number of the tie that whoever reads the value needs; 0: none */
-    uint16_t owner; /* of the first granule of a line: who has been there, number of the log plus 1; 0: nobody */
     uint8_t known;  /* bytes whose value is that, a bit each */
     uint8_t fresh;  /* bytes that were allocated and not written since */
 };
 
+struct image_page {
+    uint16_t owners[PT_PAGE_GRANULES / LINE]; /* who has been in a line, number of the log plus 1; 0: nobody */
+    struct image images[PT_PAGE_GRANULES];
+};
+
 /* Some bytes of a granule. */
 struct part {
-    struct image *image, *line; /* the second: the first granule of its line */
-    uint64_t bits, mask;        /* what is there after the event, and which bits of it */
+    struct image *image;
+    uint16_t *owner;     /* of its line */
+    uint64_t bits, mask; /* what is there after the event, and which bits of it */
     uint8_t bytes;
     bool given;     /* `bits` are known */
     bool is_static; /* it has a name, perhaps */
@@ -55,7 +63,7 @@ struct part {
 
 void rec_unseen_begin(struct rec_unseen *u)
 {
-    pt_pages_begin(&u->images, sizeof(struct image));
+    pt_pages_begin(&u->images, sizeof(struct image_page));
     pt_map64_init(&u->named);
 }
 
@@ -75,10 +83,10 @@ static uint32_t *tied_at(struct rec_unseen *u, uint32_t log)
 /* The part of the access in the granule at `at`. */
 static struct part part_of(struct rec_unseen *u, const struct rec_event *event, uint64_t at)
 {
-    struct image *page = pt_pages_at(&u->images, at >> PT_PAGE_BITS, true);
+    struct image_page *page = pt_pages_at(&u->images, at >> PT_PAGE_BITS, true);
     uint64_t index = at / GRANULE % PT_PAGE_GRANULES, end = event->address + event->size;
     uint64_t from = event->address > at ? event->address - at : 0, to = end < at + GRANULE ? end - at : GRANULE;
-    struct part part = {.image = &page[index], .line = &page[index / LINE * LINE]};
+    struct part part = {.image = &page->images[index], .owner = &page->owners[index / LINE]};
     part.bytes = (uint8_t)((1u << to) - (1u << from));
     part.mask = (to == GRANULE ? 0 : UINT64_C(1) << 8 * to) - (UINT64_C(1) << 8 * from);
     part.is_static = (u->statics && rec_private_is_static(u->statics, at)) ||
@@ -121,19 +129,18 @@ static void set_value(const struct part *part)
     image->known |= part->bytes;
 }
 
-static void visit(struct image *line, uint32_t log)
+static void visit(uint16_t *owner, uint32_t log)
 {
     uint16_t self = log + 1 < SHARED ? (uint16_t)(log + 1) : SHARED;
-    line->owner = !line->owner || line->owner == self ? self : SHARED;
+    *owner = !*owner || *owner == self ? self : SHARED;
 }
 
 static enum rec_tie on_part(struct rec_unseen *u, const struct part *part, enum pt_op op, uint32_t log)
 {
     struct image *image = part->image;
-    uint16_t owner = part->line->owner;
-    bool others = owner && owner != log + 1;
+    bool others = *part->owner && *part->owner != log + 1;
     enum rec_tie tie = REC_TIE_NONE;
-    visit(part->line, log);
+    visit(part->owner, log);
     bool unexplained = op == PT_OP_READ && is_unexplained(part);
     if (unexplained && others) {
         image->tie = u->count + 1;
@@ -156,10 +163,10 @@ static bool is_usual(struct rec_unseen *u, const struct rec_event *event, enum p
     unsigned from = event->address % GRANULE;
     if (event->raw || event->size > GRANULE - from)
         return false;
-    struct image *page = pt_pages_at(&u->images, event->address >> PT_PAGE_BITS, true);
+    struct image_page *page = pt_pages_at(&u->images, event->address >> PT_PAGE_BITS, true);
     uint64_t index = event->address / GRANULE % PT_PAGE_GRANULES;
-    struct image *image = &page[index];
-    uint16_t owner = page[index / LINE * LINE].owner;
+    struct image *image = &page->images[index];
+    uint16_t owner = page->owners[index / LINE];
     uint64_t mask = UINT64_MAX >> (64 - 8 * event->size) << 8 * from, bits = event->value << 8 * from & mask;
     unsigned bytes = (0xffu >> (GRANULE - event->size)) << from;
     if ((owner != SHARED && owner != log + 1) || image->tie || (image->known & bytes) != bytes)
@@ -192,22 +199,46 @@ static void renew(struct rec_unseen *u, uint64_t from, uint64_t size, bool fresh
 {
     bool small = size <= SMALL;
     for (uint64_t at = from & ~UINT64_C(7); at < from + size; at += GRANULE) {
-        struct image *page = pt_pages_at(&u->images, at >> PT_PAGE_BITS, fresh && small);
+        struct image_page *page = pt_pages_at(&u->images, at >> PT_PAGE_BITS, fresh && small);
         if (!page) {
             at = ((at >> PT_PAGE_BITS) + 1) << PT_PAGE_BITS;
             at -= GRANULE;
             continue;
         }
-        struct image *image = &page[at / GRANULE % PT_PAGE_GRANULES];
-        uint16_t owner = at / GRANULE % LINE == 0 && at >= from ? (uint16_t)0 : image->owner;
-        *image = (struct image){.owner = owner, .fresh = fresh ? UINT8_MAX : 0};
+        uint64_t index = at / GRANULE % PT_PAGE_GRANULES;
+        struct image *image = &page->images[index];
+        if (index % LINE == 0 && at >= from)
+            page->owners[index / LINE] = 0;
+        *image = (struct image){.given = image->given, .fresh = fresh ? UINT8_MAX : 0};
         if (fresh)
-            visit(&page[at / GRANULE % PT_PAGE_GRANULES / LINE * LINE], log);
+            visit(&page->owners[index / LINE], log);
     }
 }
 
-enum rec_tie rec_unseen_event(struct rec_unseen *u, const struct rec_event *event, uint32_t log)
+/* The value of a granule that an event gives, or takes. */
+static void remember(struct rec_unseen *u, struct rec_event *event)
 {
+    struct image_page *page = pt_pages_at(&u->images, event->address >> PT_PAGE_BITS, event->memory == REC_GIVES);
+    struct image *image = page ? &page->images[event->address / GRANULE % PT_PAGE_GRANULES] : NULL;
+    if (event->memory == REC_GIVES)
+        image->given = event->value;
+    else if (image && image->given)
+        event->value = image->given;
+    else
+        u->damaged = true; /* no recorder has written that */
+}
+
+void rec_unseen_expect(const struct rec_unseen *u, uint64_t address)
+{
+    const struct image_page *page = pt_pages_peek(&u->images, address >> PT_PAGE_BITS);
+    if (page)
+        pt_prefetch(&page->images[address / GRANULE % PT_PAGE_GRANULES]);
+}
+
+enum rec_tie rec_unseen_event(struct rec_unseen *u, struct rec_event *event, uint32_t log)
+{
+    if (event->memory)
+        remember(u, event);
     enum pt_object_by by = pt_kind_by(event->kind);
     bool stores = event->kind == PT_KIND_UPDATE_AT && event->marks & PT_MARK_STORE;
     uint64_t end = event->address + event->size;

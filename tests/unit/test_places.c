@@ -15,8 +15,8 @@ struct fixture {
     struct pt_places *places;
 };
 
-/* The program has `x` (4 bytes at 0x10), `u` (a union of 100 bytes at 0x20) and `p` (a struct at 0x90, with a char and
- * a long). */
+/* The program has `x` (4 bytes at 0x10), `u` (a union of 100 bytes at 0x20), `p` (a struct at 0x90, with a char and
+ * a long) and two that are called `t` (a byte each, at 0xa0). */
 static bool place(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
 {
     (void)context, (void)whole;
@@ -29,6 +29,8 @@ static bool place(void *context, const char *file, uint64_t offset, bool whole, 
         *ret_placed = (struct pt_placed){"p.c", 0x90, 1, PT_WATCH_INT};
     else if (offset - 0x98 < 8)
         *ret_placed = (struct pt_placed){"p.l", 0x98, 8, PT_WATCH_INT};
+    else if (offset - 0xa0 < 2)
+        *ret_placed = (struct pt_placed){"t", offset, 1, PT_WATCH_INT};
     else if (offset - 0x90 < 16)
         *ret_placed = (struct pt_placed){"p", 0x90, 16, PT_WATCH_UINT};
     else
@@ -219,6 +221,11 @@ static void blocks(void **state)
     expect(&f, 0x9000, 0x9004, false, "0x9000+0", 0x9000, 4);
     expect(&f, 0x9018, 0x901c, false, "0x9018", 0x9018, 4); /* behind it */
     expect_ends(&f, 0x9000, 0x9020, "0x9000 0x9018 ");
+    expect(&f, 0x50a0, 0x50a1, false, "t", 0x50a0, 1);
+    expect(&f, 0x50a1, 0x50a2, false, "t", 0x50a1, 1);
+    expect_ends(&f, 0x50a0, 0x50a2, "t t ");
+    expect(&f, 0x9018, 0x901c, false, "0x9018", 0x9018, 4);
+    expect_ends(&f, 0x8ffc, 0x9020, "0x9000 0x9018 ");      /* it begins before the block */
     expect(&f, 0x9030, 0x9039, false, "0x9030", 0x9030, 9); /* in two granules, the second of which has others */
     expect(&f, 0x903f, 0x9040, false, "0x903f", 0x903f, 1);
     expect(&f, 0x9039, 0x903f, false, "0x9039", 0x9039, 6);
@@ -235,31 +242,42 @@ static void blocks(void **state)
     teardown(&f);
 }
 
-/* Against a list of all of them. */
-static void many_blocks(void **state)
+/* Against a list of all of them: bytes, granules that are near the end of a page, and what is large. */
+static void random_blocks(uint64_t start, uint64_t unit)
 {
     enum { ROOM = 64, STEPS = 20000 };
-    (void)state;
     struct pt_blocks table;
-    uint32_t there[ROOM] = {0}, next = 1; /* which block has each address */
-    uint64_t random = 7;
+    static uint32_t there[ROOM]; /* which block has each address, counted in `unit` from `start` */
+    uint32_t next = 1;
+    uint64_t random = 7 + unit;
+    memset(there, 0, sizeof there);
     pt_blocks_init(&table);
     for (unsigned i = 0; i < STEPS; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         uint64_t low = random >> 33 & (ROOM - 1), size = 1 + (random >> 40 & 7), high = low + size;
         high = high > ROOM ? ROOM : high;
-        const struct pt_block *first = pt_blocks_first(&table, low, high);
+        if (random >> 51 & 1) { /* as one that begins and ends anywhere finds it */
+            uint64_t from = start + low * unit + unit / 3, to = start + high * unit - unit / 3;
+            const struct pt_block *any = pt_blocks_first(&table, from, to);
+            for (uint64_t at = low; at < high; at++)
+                if (there[at]) {
+                    assert_non_null(any);
+                    assert_int_equal(any->name, there[at]);
+                    break;
+                }
+        }
+        const struct pt_block *first = pt_blocks_first(&table, start + low * unit, start + high * unit);
         uint64_t at = low;
         while (at < high && !there[at])
             at++;
         assert_int_equal(first ? first->name : 0, at < high ? there[at] : 0);
         if (random >> 50 & 1) {
-            pt_blocks_remove(&table, low, high);
+            pt_blocks_remove(&table, start + low * unit, start + high * unit);
             for (uint64_t j = low; j < high; j++)
                 for (uint32_t k = 0, gone = there[j]; k < ROOM; k++)
                     there[k] = there[k] == gone ? 0 : there[k];
         } else if (!first) {
-            pt_blocks_add(&table, (struct pt_block){low, high - low, next});
+            pt_blocks_add(&table, (struct pt_block){start + low * unit, (high - low) * unit, next});
             for (uint64_t j = low; j < high; j++)
                 there[j] = next;
             next++;
@@ -268,6 +286,16 @@ static void many_blocks(void **state)
     assert_true(next > STEPS / 100);
     assert_true(table.count <= ROOM);
     pt_blocks_release(&table);
+}
+
+static void many_blocks(void **state)
+{
+    (void)state;
+    random_blocks(0, 1);
+    random_blocks(0x7ffff0, 8);
+    random_blocks(0x3ff800, 24);
+    random_blocks(0x7f0000000000, 1016);
+    random_blocks(0x10000, 1 << 20);
 }
 
 /* The same by definition: for each byte its cell, for each address its lives. */
@@ -391,13 +419,44 @@ static void random_memory(void **state)
     }
 }
 
+/* Objects of one byte, several in a granule and beside variables, each of its own space. */
+static void objects_in_a_granule(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    uint32_t first = pt_places_object(f.places, 0x7001, PT_SPACE_LOCK);
+    expect(&f, 0x7000, 0x7004, false, "0x7000", 0x7000, 4);
+    uint32_t second = pt_places_object(f.places, 0x7005, PT_SPACE_LOCK);
+    uint32_t other = pt_places_object(f.places, 0x7001, PT_SPACE_OTHER);
+    assert_int_not_equal(first, second);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pt_places_object(f.places, 0x7001, PT_SPACE_LOCK), first);
+        assert_int_equal(pt_places_object(f.places, 0x7005, PT_SPACE_LOCK), second);
+        assert_int_equal(pt_places_object(f.places, 0x7001, PT_SPACE_OTHER), other);
+    }
+    pt_places_forget(f.places, 0x7004, 0x7008);
+    assert_int_equal(pt_places_object(f.places, 0x7001, PT_SPACE_LOCK), first);
+    assert_int_equal(pt_places_object(f.places, 0x7001, PT_SPACE_OTHER), other);
+    assert_int_not_equal(pt_places_object(f.places, 0x7005, PT_SPACE_LOCK), second);
+    expect(&f, 0x7002, 0x7003, false, "0x7000", 0x7000, 4);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals),     cmocka_unit_test(random_memory), cmocka_unit_test(looking),
-        cmocka_unit_test(padding),     cmocka_unit_test(cells),         cmocka_unit_test(many),
-        cmocka_unit_test(lives),       cmocka_unit_test(given_names),   cmocka_unit_test(blocks),
+        cmocka_unit_test(globals),
+        cmocka_unit_test(random_memory),
+        cmocka_unit_test(looking),
+        cmocka_unit_test(padding),
+        cmocka_unit_test(cells),
+        cmocka_unit_test(many),
+        cmocka_unit_test(lives),
+        cmocka_unit_test(given_names),
+        cmocka_unit_test(blocks),
         cmocka_unit_test(many_blocks),
+        cmocka_unit_test(objects_in_a_granule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
