@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-enum { LINE = 64, FIRST_SLABS = 1 << 18, SMALL_SLAB = 1 << 16, LARGE_SLAB = 1 << 22 };
+enum { LINE = 64, FIRST_SLABS = 1 << 21, SMALL_SLAB = 1 << 16, LARGE_SLAB = 1 << 22 };
 
 void pt_pages_begin(struct pt_pages *p, size_t bytes)
 {
