@@ -80,10 +80,10 @@ static size_t match_length(const uint8_t *a, const uint8_t *b, const uint8_t *en
 
 size_t pt_lz_pack(struct pt_lz *lz, const uint8_t *from, size_t len, uint8_t *to, size_t room)
 {
-    enum { SHIFT = 2 }; /* after so many positions without a match, every second one is tried, and so on */
     const uint8_t *at = from, *end = from + len, *literals = from, *out_end = to + room;
     uint8_t *out = to;
-    size_t tries = 1 << SHIFT;
+    size_t step =
+        1; /* after each position without a match one more is passed by: what saves little is to cost little */
     memset(lz->table, 0, sizeof lz->table);
     while (out && at + SHORT < end) {
         uint32_t word = four(at);
@@ -91,14 +91,14 @@ size_t pt_lz_pack(struct pt_lz *lz, const uint8_t *from, size_t len, uint8_t *to
         const uint8_t *earlier = from + lz->table[slot];
         lz->table[slot] = (uint16_t)(at - from);
         if (earlier >= at || four(earlier) != word) {
-            at += tries++ >> SHIFT;
+            at += step++;
             continue;
         }
         size_t match = PT_LZ_LEAST + match_length(earlier + PT_LZ_LEAST, at + PT_LZ_LEAST, end);
         out = put_sequence(out, out_end, literals, (size_t)(at - literals), match, (size_t)(at - earlier));
         at += match;
         literals = at;
-        tries = 1 << SHIFT;
+        step = 1;
     }
     if (out)
         out = put_sequence(out, out_end, literals, (size_t)(end - literals), 0, 0);

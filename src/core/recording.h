@@ -66,7 +66,7 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC5\n"
+#define PT_REC_MAGIC "\x89PTREC6\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
@@ -91,16 +91,32 @@ struct pt_rec_chunk {
     uint64_t sum;    /* pt_rec_sum of the above and of what is stored */
 };
 
-/* Of words of 8 bytes, the last one filled up with zeros. */
+static inline uint64_t pt_rec_sum_step(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 29;
+}
+
+/* Of words of 8 bytes, the last one filled up with zeros: as long as there are, of four at a time, each into a sum of
+ * its own, which a processor adds up side by side; then of these sums, and of the words that are left. */
 static inline uint64_t pt_rec_sum(const struct pt_rec_chunk *chunk, const uint8_t *stored)
 {
-    uint64_t sum = pt_fnv(PT_FNV_NOTHING, chunk, offsetof(struct pt_rec_chunk, sum)), word;
-    for (uint32_t at = 0; at < chunk->stored; at += sizeof word) {
+    enum { SIDE = 4 };
+    uint64_t sums[SIDE] = {1, 2, 3, 4}, words[SIDE];
+    uint64_t sum = pt_fnv(PT_FNV_NOTHING, chunk, offsetof(struct pt_rec_chunk, sum));
+    uint32_t at = 0;
+    for (; chunk->stored - at >= sizeof words; at += sizeof words) {
+        memcpy(words, stored + at, sizeof words);
+        for (int i = 0; i < SIDE; i++)
+            sums[i] = pt_rec_sum_step(sums[i], words[i]);
+    }
+    for (int i = 0; i < SIDE; i++)
+        sum = pt_rec_sum_step(sum, sums[i]);
+    for (; at < chunk->stored; at += sizeof *words) {
         uint32_t left = chunk->stored - at;
-        word = 0;
-        memcpy(&word, stored + at, left < sizeof word ? left : sizeof word);
-        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        sum ^= sum >> 29;
+        words[0] = 0;
+        memcpy(words, stored + at, left < sizeof *words ? left : sizeof *words);
+        sum = pt_rec_sum_step(sum, words[0]);
     }
     return sum;
 }
@@ -213,7 +229,7 @@ enum { PT_REC_NUMBER = 9 };
 static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
 {
     /* Divided by 7. How long numbers are nobody can foretell: short ones have no branch of their own. */
-    unsigned more = (63 - (unsigned)__builtin_clzll(number | 1)) * 37 >> 8;
+    unsigned more = ((unsigned)__builtin_clzll(number | 1) ^ 63) * 37 >> 8;
     if (__builtin_expect(more >= 8, 0)) {
         *to = 0;
         memcpy(to + 1, &number, sizeof number);

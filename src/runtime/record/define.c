@@ -202,7 +202,7 @@ static bool take_calls(struct pt_record_self *self)
     bool marks = !from && !pt_races_wanted;
     if (self->marks == PT_RECORD_UNKNOWN || (self->marks == PT_RECORD_MARKED && !marks))
         unmark(calls);
-    uint32_t same = self->marks == PT_RECORD_MARKED && marks ? marked_calls(calls, depth) : 0;
+    uint32_t marked = self->marks == PT_RECORD_MARKED && marks ? marked_calls(calls, depth) : 0, same = marked;
     while (same < depth && same < self->depth && self->frames[same] == pt_calls_at(calls, from + same))
         same++;
     bool changed = same < depth || depth != self->depth;
@@ -210,7 +210,7 @@ static bool take_calls(struct pt_record_self *self)
         self->frames[i] = pt_calls_at(calls, from + i);
         self->hashes[i] = pt_mix64((i ? self->hashes[i - 1] : 0) + (uintptr_t)self->frames[i]);
     }
-    for (uint32_t i = 0; i < depth && marks; i++)
+    for (uint32_t i = marked; i < depth && marks; i++)
         calls->frames[i] = (const void *)((uintptr_t)calls->frames[i] | PT_CALLS_MARK);
     self->marks = marks ? PT_RECORD_MARKED : PT_RECORD_UNMARKED;
     self->depth = depth;

@@ -141,7 +141,7 @@ static unsigned choose_shape(struct pt_record_self *self, const struct event *ev
 INLINE void follow_shape(struct pt_record_self *self, struct pt_record_shape *shape)
 {
     struct pt_record_shape *last = self->last;
-    if (last && last->next != shape) {
+    if (last && __builtin_expect(last->next != shape, 0)) {
         last->other = last->next;
         last->next = shape;
     }
@@ -172,14 +172,16 @@ INLINE bool is_alone(const struct pt_record_self *self, const struct pt_stamp_le
 
 /* The reader has both the shape's and the granule's value, in the same order, if only those who are alone with the
  * granule change the latter. Who reads it beside others does not: where their events stand nobody knows here, but what
- * the granule had when the page came to be read stands before all of them. `leaf`: NULL: nothing is remembered. */
-INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape *shape, struct pt_stamp_leaf *leaf,
-                          uint64_t what, uint64_t address, uint64_t value, uint8_t **to)
+ * the granule had when the page came to be read stands before all of them. */
+INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape *shape, uint64_t what,
+                          uint64_t address, uint64_t value, uint8_t **to)
 {
     unsigned bits = 0;
+    struct pt_stamp_leaf *leaf;
     if (value == shape->value)
         return PT_REC_VALUE;
-    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && leaf && pt_record_remembers) {
+    if (pt_rec_is_kept(kind_of(what), address, size_of(what), value) && pt_record_remembers &&
+        (leaf = pt_stamp_leaf_at(address))) {
         uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
         if (atomic_load_explicit(&leaf->values[in >> 3], memory_order_relaxed) == value)
             return PT_REC_MEMORY;
@@ -195,11 +197,15 @@ INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape
 
 INLINE unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
 {
-    unsigned way = stack == shape->stack         ? PT_REC_STACK_SHAPE
-                   : stack == buffer->last_stack ? PT_REC_STACK_LAST
-                                                 : PT_REC_STACK_OTHER;
-    if (way == PT_REC_STACK_OTHER)
+    unsigned way = PT_REC_STACK_LAST;
+    if (__builtin_expect(stack == shape->stack, 1)) {
+        buffer->last_stack = stack;
+        return PT_REC_STACK_SHAPE << PT_REC_STACK_AT;
+    }
+    if (stack != buffer->last_stack) {
         *to = pt_rec_put(*to, stack);
+        way = PT_REC_STACK_OTHER;
+    }
     shape->stack = buffer->last_stack = stack;
     return way << PT_REC_STACK_AT;
 }
@@ -257,8 +263,7 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, event->address, &to);
     if (pt_rec_has_value(kind, size))
-        bits |= put_value(self, &shape->known, size == 8 ? pt_stamp_leaf_at(event->address) : NULL, event->what,
-                          event->address, event->value, &to);
+        bits |= put_value(self, &shape->known, event->what, event->address, event->value, &to);
     bits |= put_stack(buffer, &shape->known, stack, &to);
     uint32_t raw = pt_rec_raw_bytes(kind, size);
     if (raw && repeats(buffer, event->raw, raw)) {
@@ -324,11 +329,20 @@ static void put_access(struct pt_thread *thread, const struct event *event)
 }
 
 /* Of at most 8 bytes, whatever may be new about it. */
-static __attribute__((noinline)) void put_small(struct pt_thread *thread, uint64_t what, const struct pt_site *site,
-                                                uintptr_t address, uint64_t value)
+static __attribute__((noinline)) void put_small(struct pt_shadow_self *shadow, uint64_t what,
+                                                const struct pt_site *site, uintptr_t address, uint64_t value)
 {
     const struct event event = {.what = what, .site = site, .address = address, .value = value};
-    put_access(thread, &event);
+    put_access(pt_thread_of(shadow), &event);
+}
+
+/* The thread is in other calls than at the event before; the number of those is known when they are marked. */
+static __attribute__((noinline)) void put_small_elsewhere(struct pt_shadow_self *shadow, uint64_t what,
+                                                          const struct pt_site *site, uintptr_t address, uint64_t value)
+{
+    struct pt_record_self *self = pt_thread_of(shadow)->record;
+    (void)pt_record_find_stack(self);
+    (self->marks == PT_RECORD_MARKED ? pt_record_small : put_small)(shadow, what, site, address, value);
 }
 
 /* The shape that is expected, or the other one; its part of the tag, and its number if need be. NULL: it is neither. */
@@ -357,7 +371,8 @@ INLINE bool is_usual(struct pt_stamp_leaf *leaf, uintptr_t in, bool named)
 }
 
 /* Nearly all events are of a shape that is expected, where the thread was at the event before, of memory that was
- * touched before: this is all of it for those, without a call. Their stack is that of the event before. */
+ * touched before: this is all of it for those. What is unusual is left to others at the end of all, so that next to
+ * nothing has to be kept for a call. */
 void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
                      uint64_t value)
 {
@@ -367,9 +382,12 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
     struct pt_record_shape *shape;
     uintptr_t in = address & ((1u << PT_STAMP_LEAF_BITS) - 1);
     unsigned bits;
-    if (__builtin_expect(!self->last || !leaf || !has_room(buffer) || !pt_record_stack_is_same(self) || pt_explore_on,
-                         0))
+    if (__builtin_expect(!self->last || !leaf || !has_room(buffer) || pt_explore_on, 0))
         goto unusual;
+    if (__builtin_expect(!pt_record_stack_is_same(self), 0)) {
+        put_small_elsewhere(shadow, what, site, address, value);
+        return;
+    }
     uintptr_t last = in + size_of(what) - 1;
     bool named = pt_stamp_is_named(leaf), pair = crosses(address, size_of(what));
     if (!is_usual(leaf, in, named) ||
@@ -386,16 +404,13 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
                          : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    bits |= put_value(self, &shape->known, leaf, what, address, value, &to);
-    if (__builtin_expect(shape->known.stack != self->stack, 0)) {
-        shape->known.stack = self->stack;
-        bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
-    }
+    bits |= put_value(self, &shape->known, what, address, value, &to);
+    bits |= put_stack(buffer, &shape->known, self->stack, &to);
     put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
     end(self);
     return;
 unusual:
-    put_small(pt_thread_of(shadow), what, site, address, value);
+    put_small(shadow, what, site, address, value);
 }
 
 /* The event as a whole, whatever may be new about it. That one is under way says `owning`; the page stays as it is
@@ -421,6 +436,23 @@ void pt_record_owned_piece(struct pt_shadow_self *shadow, enum pt_event_kind kin
     put_owned(pt_thread_of(shadow), &event, pt_owned_page_at(address), pt_owned_page_at(address + size - 1));
 }
 
+static __attribute__((noinline)) void put_owned_small(struct pt_shadow_self *shadow, uint64_t what,
+                                                      const struct pt_site *site, uintptr_t address, uint64_t value,
+                                                      const struct pt_owned_page *page)
+{
+    const struct event event = {.what = what, .site = site, .address = address, .value = value};
+    put_owned(pt_thread_of(shadow), &event, page, page);
+}
+
+static __attribute__((noinline)) void put_owned_elsewhere(struct pt_shadow_self *shadow, uint64_t what,
+                                                          const struct pt_site *site, uintptr_t address, uint64_t value,
+                                                          const struct pt_owned_page *page)
+{
+    struct pt_record_self *self = pt_thread_of(shadow)->record;
+    (void)pt_record_find_stack(self);
+    (self->marks == PT_RECORD_MARKED ? pt_record_owned : put_owned_small)(shadow, what, site, address, value, page);
+}
+
 /* As pt_record_small; no granule has a word here, and none has a name. */
 void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct pt_site *site, uintptr_t address,
                      uint64_t value, const struct pt_owned_page *page)
@@ -428,8 +460,12 @@ void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct 
     struct pt_record_self *self = pt_thread_of(shadow)->record;
     struct pt_record_buffer *buffer = self->buffer;
     unsigned bits;
-    if (__builtin_expect(!self->last || !has_room(buffer) || !pt_record_stack_is_same(self), 0))
+    if (__builtin_expect(!self->last || !has_room(buffer), 0))
         goto unusual;
+    if (__builtin_expect(!pt_record_stack_is_same(self), 0)) {
+        put_owned_elsewhere(shadow, what, site, address, value, page);
+        return;
+    }
     uint8_t *tag = buffer->bytes + atomic_load_explicit(&buffer->live.used, memory_order_relaxed), *to = tag + 1;
     struct pt_record_shape *shape = expect_shape(self, what, site, &bits, &to);
     if (__builtin_expect(!shape, 0))
@@ -437,16 +473,12 @@ void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct 
     uint64_t stamp = pt_stamp_touch_owned(page, self->stamp);
     follow_shape(self, shape);
     bits |= put_address(&shape->known, buffer->address, address, &to);
-    bits |= put_value(self, &shape->known, pt_stamp_leaf_at(address), what, address, value, &to);
-    if (__builtin_expect(shape->known.stack != self->stack, 0)) {
-        shape->known.stack = self->stack;
-        bits |= PT_REC_STACK_LAST << PT_REC_STACK_AT;
-    }
+    bits |= put_value(self, &shape->known, what, address, value, &to);
+    bits |= put_stack(buffer, &shape->known, self->stack, &to);
     put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
     return;
 unusual:
-    put_owned(pt_thread_of(shadow), &(struct event){.what = what, .site = site, .address = address, .value = value},
-              page, page);
+    put_owned_small(shadow, what, site, address, value, page);
 }
 
 void pt_record_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)

@@ -38,6 +38,7 @@ static struct {
     char live[4200]; /* the name of the buffers' file */
     bool started;
     bool failed, full; /* the writer's own */
+    uint32_t skips;    /* so many of the next chunks of events are not compressed */
     _Atomic uint32_t stopping, stopped;
     struct pt_lz lz;
     uint8_t packed[sizeof(struct pt_rec_chunk) + PT_REC_PIECE];
@@ -90,6 +91,7 @@ bool pt_record_start(void)
         return false;
     }
     writer.failed = writer.full = false;
+    writer.skips = 0;
     atomic_store(&writer.stopping, 0);
     atomic_store(&writer.stopped, 0);
     static const char ending[] = ".live";
@@ -113,11 +115,24 @@ static void fail(const char *why)
     pt_record_close_buffers();
 }
 
+/* Whether events are worth compressing: where the last time saved next to nothing, the next ones are stored as they
+ * are. */
+static bool is_packed(const struct pt_rec_chunk *chunk, uint32_t len)
+{
+    bool skip = chunk->kind == PT_REC_EVENTS && writer.skips;
+    writer.skips -= skip;
+    return len && !skip;
+}
+
 /* A chunk, with what it says of itself filled in but for the bytes. */
 static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_t len)
 {
+    enum { SKIPS = 7 };
     uint8_t *stored = writer.packed + sizeof chunk;
-    size_t packed = len ? pt_lz_pack(&writer.lz, bytes, len, stored, len) : 0;
+    bool packs = is_packed(&chunk, len);
+    size_t packed = packs ? pt_lz_pack(&writer.lz, bytes, len, stored, len) : 0;
+    if (packs && chunk.kind == PT_REC_EVENTS && (!packed || packed > len - len / 16))
+        writer.skips = SKIPS;
     if (writer.failed)
         return;
     if (len && (!packed || packed >= len)) {
