@@ -8,11 +8,14 @@
 #include <stdlib.h>
 
 #include "core/lz.h"
+#include "trace/channel_impl.h"
 #include "trace/recording_impl.h"
 
 enum {
     ROOM = PT_REC_NUMBER, /* behind what is read */
     NEAR = 64,            /* bytes of memory */
+    ADDRESS_BITS = 57,
+    LARGEST_ACCESS = CHAN_LARGEST_ACCESS,
 };
 
 void rec_log_release(struct rec_log *log)
@@ -172,6 +175,16 @@ static uint8_t memory_of(unsigned tag, const struct rec_known *known)
     return kept ? REC_GIVES : REC_NOTHING;
 }
 
+/* Whether a program can have done that: memory lies below 2^ADDRESS_BITS, and what is accessed at once is not large. */
+static bool is_possible(const struct rec_known *known)
+{
+    const uint64_t most = UINT64_C(1) << ADDRESS_BITS;
+    enum pt_object_by by = pt_kind_by(known->kind);
+    if (by == PT_BY_EXTENT && (known->shape.value > most || known->shape.address > most))
+        return false;
+    return by != PT_BY_MEMORY || (known->size <= LARGEST_ACCESS && known->shape.address <= most);
+}
+
 /* False: the bytes make no sense. */
 static bool take_event(struct rec_log *log, struct rec_event *ret_event)
 {
@@ -184,7 +197,7 @@ static bool take_event(struct rec_log *log, struct rec_event *ret_event)
     take_values(log, tag, known, &in);
     bool repeats = known->raw && tag & PT_REC_VALUE;
     uint32_t raw = repeats ? 0 : known->raw;
-    if (in.bad || raw > (size_t)(in.end - in.at) || (repeats && known->raw != log->raw))
+    if (in.bad || raw > (size_t)(in.end - in.at) || (repeats && known->raw != log->raw) || !is_possible(known))
         return false;
     if (raw) {
         log->raw_at = (uint32_t)(in.at - log->bytes);

@@ -194,17 +194,13 @@ static enum rec_tie on_access(struct rec_unseen *u, const struct rec_event *even
     return tie;
 }
 
-/* Memory is other variables from here on. Of large pieces only what was accessed before is looked at. */
-static void renew(struct rec_unseen *u, uint64_t from, uint64_t size, bool fresh, uint32_t log)
+/* What lies in a page of [from, to). */
+static void renew_page(struct image_page *page, uint64_t number, uint64_t from, uint64_t to, bool fresh, uint32_t log)
 {
-    bool small = size <= SMALL;
-    for (uint64_t at = from & ~UINT64_C(7); at < from + size; at += GRANULE) {
-        struct image_page *page = pt_pages_at(&u->images, at >> PT_PAGE_BITS, fresh && small);
-        if (!page) {
-            at = ((at >> PT_PAGE_BITS) + 1) << PT_PAGE_BITS;
-            at -= GRANULE;
-            continue;
-        }
+    uint64_t first = number << PT_PAGE_BITS, end = first + (1 << PT_PAGE_BITS);
+    first = first < from ? from & ~UINT64_C(7) : first;
+    end = end > to ? to : end;
+    for (uint64_t at = first; at < end; at += GRANULE) {
         uint64_t index = at / GRANULE % PT_PAGE_GRANULES;
         struct image *image = &page->images[index];
         if (index % LINE == 0 && at >= from)
@@ -212,6 +208,24 @@ static void renew(struct rec_unseen *u, uint64_t from, uint64_t size, bool fresh
         *image = (struct image){.given = image->given, .fresh = fresh ? UINT8_MAX : 0};
         if (fresh)
             visit(&page->owners[index / LINE], log);
+    }
+}
+
+/* Memory is other variables from here on. Of large pieces only what was accessed before is looked at. */
+static void renew(struct rec_unseen *u, uint64_t from, uint64_t size, bool fresh, uint32_t log)
+{
+    uint64_t first = from >> PT_PAGE_BITS, last = (from + size - 1) >> PT_PAGE_BITS;
+    for (uint32_t i = 0; last - first >= u->images.count && size > SMALL && i < u->images.count; i++) {
+        const struct pt_page *page = &u->images.pages[i];
+        if (page->page >= first && page->page <= last)
+            renew_page(page->granules, page->page, from, from + size, fresh, log);
+    }
+    if (last - first >= u->images.count && size > SMALL)
+        return;
+    for (uint64_t page = first; page <= last; page++) {
+        struct image_page *images = pt_pages_at(&u->images, page, fresh && size <= SMALL);
+        if (images)
+            renew_page(images, page, from, from + size, fresh, log);
     }
 }
 
