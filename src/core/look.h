@@ -5,8 +5,9 @@
  *
  *     if (stretch.asked != __portent_asks) __portent_look(look, arguments);
  *
- * Who looks writes what he found in __portent_asks to `asked` once there is nothing to look at there before it changes
- * again: so a stretch that runs often costs three loads and a branch. Both are 0 as long as nobody wants to know.
+ * Who looks writes what he found in __portent_asks to `asked` once there is nothing to look at there for as long as,
+ * and whenever again, __portent_asks is that: so a stretch that runs often costs three loads and a branch. Both are
+ * PT_ASKS_NOBODY as long as nobody wants to know.
  */
 #ifndef PT_CORE_LOOK_H
 #define PT_CORE_LOOK_H
@@ -42,7 +43,12 @@ struct pt_look {
 
 enum { PT_LOOK_MAX = 32, PT_LOOK_ARGUMENTS = 4 }; /* of a stretch; what has more is several */
 
-extern uint32_t __portent_asks; /* changes whenever stretches are to ask again */
+enum pt_asks {
+    PT_ASKS_NOBODY,
+    PT_ASKS_RARE, /* for stretches with a place that was seldom looked at: never again, once there is none */
+    PT_ASKS_ALL,
+};
+extern uint32_t __portent_asks; /* enum pt_asks */
 
 /* Called by assembly (instrument/looks.c) with the address of the look on top of the stack, and above it the arguments;
  * leaves all registers as they are. */

@@ -207,28 +207,57 @@ static unsigned length_of(unsigned rare)
     return length;
 }
 
-/* The more of them rare places open, the shorter they are, and stretches that were asked about are asked again. */
+/* The more of them rare places open, the shorter they are; and then each place opens fewer. */
 static void windows_become_shorter(void **state)
 {
     (void)state;
     begin(2, 1000);
-    uint32_t asks = __portent_asks;
     for (unsigned i = 0; i < PT_RACE_OFTEN; i++)
         assert_false(pt_race_choose(t[0], &sites[0]));
     while (is_open())
         assert_false(pt_race_choose(t[0], &sites[0]));
     unsigned first = length_of(1), last = 0;
-    for (unsigned i = PT_RACE_OFTEN; i < 20 * PT_RACE_OFTEN; i++)
+    for (unsigned i = 0; i < 3 * PT_RACE_OFTEN; i++)
         last = length_of(2 + i / PT_RACE_OFTEN);
+    unsigned times[40] = {0};
+    for (unsigned place = 5; place < 40; place++)
+        for (; !pt_race_is_often(&sites[place]); times[place]++)
+            length_of(place);
+    assert_in_range(times[5], 9, PT_RACE_OFTEN); /* the 64th window is one of these */
+    assert_int_equal(times[7], 8);
+    assert_int_equal(times[39], 4);
     assert_in_range(first, EVENTS - 2, EVENTS);
     assert_in_range(last, 16, 64);
-    assert_true(__portent_asks - asks >= 19 * PT_RACE_OFTEN);
     /* a long access counts for many */
     assert_false(pt_race_choose(t[0], &sites[40]));
     assert_true(is_open());
     pt_race_window_spend(t[0], 1 << 20);
     assert_false(pt_race_choose(t[0], &sites[0]));
     assert_false(is_open());
+    end(2);
+}
+
+/* Stretches are asked about all their accesses in windows, in gaps about rare places alone, and of one thread alone
+ * about nothing: what was answered in one gap is so in all of them. */
+static void stretches_are_asked_in_windows(void **state)
+{
+    (void)state;
+    begin(2, 1000);
+    for (unsigned i = 0; i < 3; i++) {
+        close(0);
+        assert_int_equal(__portent_asks, PT_ASKS_RARE);
+        assert_false(pt_race_choose(t[0], &sites[1 + i]));
+        assert_true(is_open());
+        assert_int_equal(__portent_asks, PT_ASKS_ALL);
+    }
+    pt_race_window_several(false);
+    assert_int_equal(__portent_asks, PT_ASKS_NOBODY);
+    pt_race_window_several(true);
+    assert_int_equal(__portent_asks, PT_ASKS_ALL);
+    close(0);
+    pt_race_window_several(false);
+    pt_race_window_several(true);
+    assert_int_equal(__portent_asks, PT_ASKS_RARE);
     end(2);
 }
 
@@ -300,8 +329,12 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered),  cmocka_unit_test(rare_places_open),
-                                       cmocka_unit_test(windows_become_shorter), cmocka_unit_test(windows_apart),
-                                       cmocka_unit_test(synchronisation_opens),  cmocka_unit_test(threads_open)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered),
+                                       cmocka_unit_test(rare_places_open),
+                                       cmocka_unit_test(stretches_are_asked_in_windows),
+                                       cmocka_unit_test(windows_become_shorter),
+                                       cmocka_unit_test(windows_apart),
+                                       cmocka_unit_test(synchronisation_opens),
+                                       cmocka_unit_test(threads_open)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -5,9 +5,9 @@
  * it, none of them at a place that was seldom looked at, closes it for all. In a gap hooks and wrappers only look
  * whether the place was looked at often enough; one that was not opens a window. Otherwise the gap lasts until some
  * thread has synchronised so many times: at first few, and in the long run so many that one event in N is in a window.
- * Windows that places open become shorter, the more there were. Where functions have twins, plain accesses are told a
- * stretch at a time, right after them (core/look.h), and in a gap not even that, once all places of the stretch were
- * looked at often enough: then it is asked again in the next window alone.
+ * Windows that places open become shorter, the more there were, and then places need fewer of them, four at least.
+ * Where functions have twins, plain accesses are told a stretch at a time, right after them (core/look.h), and in a gap
+ * not even that, once all places of the stretch were looked at often enough: then it is asked again in windows alone.
  *
  * Guarantee: a pair that is reported is unordered by happens-before, since what threads are taken to know of each
  * other is never less than they do. Let e1 be an access in a window, and let happens-before lead from it to e2 of
@@ -38,7 +38,8 @@
 #include "runtime/sys/options.h"
 
 enum { EVENTS = 1024, FEW_EVENTS = 16, STEP = 4, SLACK = 16, JUMP = 2 * SLACK };
-enum { LONG_ONES = 32, SHORTEST = 32 }; /* windows that rare places open */
+enum { LONG_ONES = 8, SHORTEST = 32 };                     /* windows that rare places open */
+enum { FULL_ONES = 64, LARGEST_STEP = PT_RACE_OFTEN / 4 }; /* how soon places are no longer rare, by those */
 
 bool pt_race_samples;
 _Atomic uint32_t pt_race_windows = 1;
@@ -54,6 +55,7 @@ static struct {
     uint32_t events; /* in a window, by one thread */
     uint32_t opened; /* windows, by places that were seldom looked at ... */
     uint32_t burst;  /* ... and events in the next of those */
+    uint32_t step;   /* for how many a look at a rare place counts */
     uint32_t length; /* of the window that is open now, or was last */
     uint64_t chance;
 } windows = {.lock = PT_SPIN(PT_RANK_THREAD)};
@@ -70,6 +72,7 @@ void pt_race_window_start(uint32_t rate)
     windows.events = rate < EVENTS / FEW_EVENTS ? FEW_EVENTS * rate : EVENTS;
     windows.burst = windows.length = windows.events;
     windows.opened = 0;
+    windows.step = 1;
     windows.chance = (uint64_t)pt_options.seed;
     pt_spin_reset(&windows.lock);
     for (struct pt_race_self *self = all; self; self = self->window.older)
@@ -78,10 +81,11 @@ void pt_race_window_start(uint32_t rate)
     *pt_race_often_at(NULL) = PT_RACE_OFTEN; /* what has no place opens nothing */
 }
 
-/* Accesses that were not asked for any more are again, from here on: after what they are asked for can be seen. */
-static void ask_again(void)
+/* Which stretches are looked at from here on: after what they are looked at for can be seen. Under the lock. */
+static void ask(enum pt_asks which)
 {
-    __atomic_fetch_add(&__portent_asks, pt_race_samples, __ATOMIC_RELEASE);
+    if (pt_race_samples)
+        __atomic_store_n(&__portent_asks, which, __ATOMIC_RELEASE);
 }
 
 /* What the mode says agrees with the number of windows whenever nobody has the lock. */
@@ -93,8 +97,7 @@ void pt_race_window_several(bool several)
         pt_runtime_activate((open ? PT_ACTIVE_RACES : 0) | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
     else
         pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
-    if (several)
-        ask_again();
+    ask(!several ? PT_ASKS_NOBODY : open ? PT_ASKS_ALL : PT_ASKS_RARE);
     pt_spin_unlock(&windows.lock);
 }
 
@@ -139,7 +142,8 @@ static bool is_rare(const struct pt_site *site)
     uint8_t *often = pt_race_often_at(site), count = __atomic_load_n(often, __ATOMIC_RELAXED);
     if (!site || count == PT_RACE_OFTEN)
         return false;
-    __atomic_store_n(often, (uint8_t)(count + 1), __ATOMIC_RELAXED);
+    uint32_t next = count + __atomic_load_n(&windows.step, __ATOMIC_RELAXED);
+    __atomic_store_n(often, (uint8_t)(next < PT_RACE_OFTEN ? next : PT_RACE_OFTEN), __ATOMIC_RELAXED);
     return true;
 }
 
@@ -176,11 +180,13 @@ void pt_race_window_release(struct pt_race_self *self)
 /* ---- opening and closing ---- */
 
 /* A program that has many places, each with its first executions, would be in windows most of its time: those that they
- * open become shorter. Under the lock. */
+ * open become shorter, and then places are rare for fewer of them. Under the lock. */
 static void shorten(void)
 {
     if (++windows.opened % LONG_ONES == 0 && windows.burst / 2 >= SHORTEST)
         __atomic_store_n(&windows.burst, windows.burst / 2, __ATOMIC_RELAXED);
+    if (windows.opened % FULL_ONES == 0 && windows.step < LARGEST_STEP)
+        __atomic_store_n(&windows.step, windows.step * 2, __ATOMIC_RELAXED);
 }
 
 static uint32_t open_window(bool in_turn)
@@ -195,7 +201,7 @@ static uint32_t open_window(bool in_turn)
         __atomic_store_n(&windows.length, in_turn ? windows.events : windows.burst, __ATOMIC_RELAXED);
         atomic_store_explicit(&pt_race_windows, ++now, memory_order_seq_cst);
         pt_runtime_activate(PT_ACTIVE_RACES);
-        ask_again();
+        ask(PT_ASKS_ALL);
     }
     pt_spin_unlock(&windows.lock);
     return now;
@@ -211,6 +217,7 @@ static void close_window(struct pt_race_self *self)
         atomic_store_explicit(&pt_race_windows, now + 1, memory_order_seq_cst);
         pt_runtime_deactivate(PT_ACTIVE_RACES);
         raise_floor(self);
+        ask(PT_ASKS_RARE);
     }
     pt_spin_unlock(&windows.lock);
 }

@@ -12,7 +12,8 @@ enum { PT_RACE_OFTEN_BITS = 16, PT_RACE_OFTEN = 16 };
 
 extern bool pt_race_samples;             /* there are gaps; else one window is open for ever */
 extern _Atomic uint32_t pt_race_windows; /* odd: one is open; changes whenever one opens or closes */
-/* How often accesses at a place were looked at, up to PT_RACE_OFTEN. Places that share an entry are taken for one. */
+/* How often accesses at a place were looked at, up to PT_RACE_OFTEN; where there are many places a look counts for up
+ * to four. Places that share an entry are taken for one. */
 extern uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
 
 static inline uint8_t *pt_race_often_at(const struct pt_site *site)

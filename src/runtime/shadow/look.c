@@ -3,11 +3,11 @@
  *
  * Each access goes the way of any that is looked at: it may be the first of its place and open a window, be in one, or
  * be left out. If no window is open then and all places of the stretch were looked at often enough, it is not asked
- * again until one opens, or there are several threads once more (runtime/race/window.c): __portent_asks is read first,
- * so what opens meanwhile is seen.
+ * again but in windows (runtime/race/window.c): __portent_asks is read first, so what opens meanwhile is seen. While
+ * there is one thread alone nothing is, and then all begins anew.
  *
- * Guarantee: an access is looked at before its thread does anything that orders it with others. Cost: in a gap once for
- * each window.
+ * Guarantee: an access is looked at before its thread does anything that orders it with others. Cost: in a gap as often
+ * as one of its places is rare, and once more.
  */
 #pragma GCC visibility push(default)
 #include "core/look.h"
@@ -32,7 +32,7 @@ __asm__(".text\n"
         "    movq %rsp, %rbp\n"
         "    .cfi_def_cfa_register %rbp\n"
         "    pushq %rax\n    pushq %rcx\n    pushq %rdx\n    pushq %rsi\n    pushq %rdi\n"
-        "    pushq %r8\n    pushq %r9\n    pushq %r10\n    pushq %rbx\n"
+        "    pushq %r8\n    pushq %r9\n    pushq %r10\n    pushq %r11\n    pushq %rbx\n"
         "    movq %rsp, %rbx\n"
         "    andq $-64, %rsp\n"
         "    subq $" VECTORS ", %rsp\n"
@@ -58,7 +58,7 @@ __asm__(".text\n"
         "    jmp 4f\n"
         "3:  fxrstor (%rsp)\n"
         "4:  movq %rbx, %rsp\n"
-        "    popq %rbx\n    popq %r10\n    popq %r9\n    popq %r8\n    popq %rdi\n"
+        "    popq %rbx\n    popq %r11\n    popq %r10\n    popq %r9\n    popq %r8\n    popq %rdi\n"
         "    popq %rsi\n    popq %rdx\n    popq %rcx\n    popq %rax\n    popq %rbp\n"
         "    .cfi_def_cfa %rsp, 8\n"
         "    ret\n"
@@ -67,12 +67,11 @@ __asm__(".text\n"
 
 bool pt_look_saves_all; /* for the assembly above */
 
-static bool is_known(const struct pt_look *look)
+static bool is_known(const struct pt_look *look, uint32_t asks)
 {
-    if (!(atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_CHOOSES))
-        return true;
-    if (pt_is_racing())
-        return false;
+    bool several = atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_CHOOSES;
+    if (asks != PT_ASKS_RARE || !several)
+        return asks == PT_ASKS_NOBODY && !several;
     for (uint32_t i = 0; i < look->count; i++)
         if (!pt_race_is_often(look->accesses[i].site))
             return false;
@@ -91,7 +90,7 @@ void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
             at += arguments[access->index] * access->scale;
         pt_shadow_race((const void *)at, size, access->kind & (PT_LOOKED_READ | PT_LOOKED_WRITE), access->site);
     }
-    if (is_known(look))
+    if (is_known(look, asks))
         *look->asked = asks;
 }
 
