@@ -62,7 +62,7 @@ const struct pt_sync_row *pt_sync_find(const char *name, size_t len)
     }
     for (size_t i = 0; i < PT_SYNC_ID_COUNT; i++) {
         const struct pt_sync_row *row = &pt_sync_rows[i];
-        if (strncmp(row->name, name, len) == 0 && row->name[len] == '\0')
+        if (*row->name == *name && strncmp(row->name, name, len) == 0 && row->name[len] == '\0')
             return intrinsic && !row->intrinsic ? NULL : row;
     }
     return NULL;

@@ -2,8 +2,8 @@
  * The stretches of a twin (core/look.h): its plain accesses between two calls or atomic operations of a block, told at
  * the end of them if somebody wants to know. That is one piece of assembly:
  *
- *         movq __portent_asks@GOTPCREL(%rip), %r11; movl (%r11), %r11d
- *         cmpl asked(%rip), %r11d; jne tell
+ *         movq __portent_asks@GOTPCREL(%rip), %r; movl (%r), %r
+ *         cmpl asked(%rip), %r; jne tell
  *     rest: ...
  *     tell: arguments and look on the stack; call __portent_look; jmp rest            (behind the function)
  *
@@ -152,16 +152,16 @@ static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *
 static void write_text(char *text, size_t size, unsigned count)
 {
     size_t at = (size_t)snprintf(text, size,
-                                 "movq __portent_asks@GOTPCREL(%%rip), %%r11\n\tmovl (%%r11), %%r11d\n\t"
-                                 "cmpl ${%u:c}(%%rip), %%r11d\n\tjne 771f\n772:\n\t.subsection 1\n771:\n\t"
+                                 "movq __portent_asks@GOTPCREL(%%rip), $0\n\tmovl ($0), ${0:k}\n\t"
+                                 "cmpl ${%u:c}(%%rip), ${0:k}\n\tjne 771f\n772:\n\t.subsection 1\n771:\n\t"
                                  "leaq -128(%%rsp), %%rsp\n\t",
-                                 count);
-    for (unsigned i = count; i-- > 0;)
+                                 count + 1);
+    for (unsigned i = count; i > 0; i--)
         at += (size_t)snprintf(text + at, size - at, "pushq $%u\n\t", i);
     snprintf(text + at, size - at,
-             "leaq ${%u:c}(%%rip), %%r11\n\tpushq %%r11\n\tcall *__portent_look@GOTPCREL(%%rip)\n\t"
+             "leaq ${%u:c}(%%rip), $0\n\tpushq $0\n\tcall *__portent_look@GOTPCREL(%%rip)\n\t"
              "leaq %u(%%rsp), %%rsp\n\tjmp 772b\n\t.previous",
-             count + 1, 128 + 8 * (count + 1));
+             count + 2, 128 + 8 * (count + 1));
 }
 
 static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
@@ -176,7 +176,7 @@ void pt_ask(struct pt_module *m, const struct pt_stretch *stretch, LLVMValueRef 
     enum { MOST = PT_LOOK_ARGUMENTS + 2 };
     LLVMValueRef operands[MOST];
     LLVMTypeRef types[MOST];
-    char text[1024], constraints[128] = "";
+    char text[1024], constraints[128] = "=&r,";
     unsigned count = 0;
     for (; count < stretch->argument_count; count++) {
         operands[count] = as_argument(m, stretch->arguments[count]);
@@ -184,11 +184,11 @@ void pt_ask(struct pt_module *m, const struct pt_stretch *stretch, LLVMValueRef 
     }
     operands[count] = asked;
     operands[count + 1] = constant_look(m, stretch, asked);
-    strcat(constraints, "i,i,~{r11},~{dirflag},~{fpsr},~{flags}");
+    strcat(constraints, "i,i,~{flags}"); /* by name LLVM searches registers for 10 us each */
     for (unsigned i = 0; i < count + 2; i++)
         types[i] = LLVMTypeOf(operands[i]);
     write_text(text, sizeof text, count);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, count + 2, false);
+    LLVMTypeRef type = LLVMFunctionType(m->i64, types, count + 2, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
                                          LLVMInlineAsmDialectATT, false);
     LLVMValueRef call = LLVMBuildCall2(m->builder, type, code, operands, count + 2, "");

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "core/sync.h"
+#include "instrument/orders.h"
 
 enum pt_access_kind {
     PT_ACCESS_NONE,
@@ -64,6 +65,7 @@ struct pt_module {
     unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_mutex_name; /* metadata kinds */
     enum pt_phase phase;
     struct pt_map64 kept_arguments; /* what kept.c knows of them */
+    struct pt_map64 mentioned;      /* scopes of debug information that code still has (apart.c) */
     struct pt_map64 opted_out;      /* debug information of functions that are left alone, inlined as well */
     struct pt_strtab strings;       /* texts in sites; string_values[id] points to the constant */
     LLVMValueRef *string_values;
@@ -80,8 +82,9 @@ struct pt_module {
     struct pt_map64 local_variables; /* values to indices of debug_variables */
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
-    bool left_alone; /* but for what was inlined into it */
-    bool has_locals; /* in memory: hooks may be given their address */
+    bool left_alone;        /* but for what was inlined into it */
+    bool has_locals;        /* in memory: hooks may be given their address */
+    LLVMBasicBlockRef twin; /* its first block, NULL: there is none */
     struct pt_hooked_access *accesses;
     size_t access_count, access_cap;
 };
@@ -154,7 +157,7 @@ void pt_unprotect_stores(struct pt_module *m);
 /* optimize.c: runs passes over the module. */
 enum pt_status pt_run_passes(LLVMModuleRef module, const char *passes, struct pt_err *err);
 /* The pipeline of an optimisation level ("O2"), in such a way that each access that is left is one of the program. */
-enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct pt_strtab *opt_outs,
+enum pt_status pt_optimize(struct pt_module *m, const struct pt_orders *how, const struct pt_strtab *opt_outs,
                            struct pt_err *err);
 /* Is it to be instrumented after that? */
 bool pt_is_chosen(LLVMValueRef function);
@@ -218,6 +221,10 @@ bool pt_is_function_record(LLVMValueRef global);
 /* twins.c: gives a function a second body, to be run where nobody looks at plain accesses. After their sites are known,
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
+
+/* apart.c: last of all, makes the body beside the twin a function of its own, both without places. False: not this one.
+ */
+bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function);
 
 /* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
 bool pt_is_plain(const struct pt_hooked_access *access);

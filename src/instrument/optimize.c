@@ -147,14 +147,17 @@ static LLVMTargetMachineRef machine_of(LLVMModuleRef module)
 }
 
 /* What all passes go by. A function brings the tests for its events along, and those of what was inlined into it, which
- * LLVM takes for a hundred each: the source's inline functions are to be inlined as they are without them. */
-static void tell_passes(void)
+ * LLVM takes for a hundred each: the source's inline functions are to be inlined as they are without them. The last one
+ * is for the code generator: without locals in debug information it need not follow all registers to know where they
+ * are. */
+static void tell_passes(bool locals)
 {
     static const char *const arguments[] = {"portent", "-simplifycfg-hoist-common=false",
-                                            "-simplifycfg-sink-common=false", "-inlinehint-threshold=650"};
+                                            "-simplifycfg-sink-common=false", "-inlinehint-threshold=650",
+                                            "-experimental-debug-variable-locations=false"};
     static bool told;
     if (!told)
-        LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
+        LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments - locals, arguments, NULL);
     told = true;
 }
 
@@ -173,7 +176,8 @@ static enum pt_status run_pipeline(struct pt_module *m, const char *level, struc
     return status;
 }
 
-enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct pt_strtab *opt_outs, struct pt_err *err)
+enum pt_status pt_optimize(struct pt_module *m, const struct pt_orders *how, const struct pt_strtab *opt_outs,
+                           struct pt_err *err)
 {
     struct exposed exposed = {0};
     enum pt_status status = pt_run_passes(m->module, "function(sroa)", err);
@@ -185,12 +189,12 @@ enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct 
     choose(m, opt_outs);
     rewrite_before(m);
     expose(m, &exposed);
-    tell_passes();
+    tell_passes(how->locals);
     status = pt_run_passes(m->module, "cgscc(inline),function(sroa)", err);
     if (status == PT_OK) {
         pt_find_kept(m);
         pt_protect_stores(m, false);
-        status = run_pipeline(m, level, err);
+        status = run_pipeline(m, how->level, err);
         pt_unprotect_stores(m);
         pt_find_kept(m); /* functions are not what they were */
     }

@@ -54,6 +54,7 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     pt_map64_init(&m->positions);
     pt_map64_init(&m->local_variables);
     pt_map64_init(&m->opted_out);
+    pt_map64_init(&m->mentioned);
 }
 
 static void module_release(struct pt_module *m)
@@ -68,6 +69,7 @@ static void module_release(struct pt_module *m)
     free(m->escapes);
     pt_map64_release(&m->local_variables);
     pt_map64_release(&m->opted_out);
+    pt_map64_release(&m->mentioned);
     free(m->string_values);
     free(m->site_values);
     free(m->debug_variables);
@@ -263,6 +265,7 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
         m->accesses[i].is_peek = is_peek(&m->accesses[i], &m->accesses[i + 1]);
     bool calls = m->phase != PT_PHASE_BEFORE && !m->left_alone && pt_add_frames(m, function, name.text);
     pt_buf_release(&name);
+    m->twin = NULL;
     if (m->phase == PT_PHASE_AFTER && !m->left_alone)
         pt_add_twin(m, function);
     for (size_t i = 0; i < m->access_count; i++)
@@ -507,7 +510,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
                                      struct pt_err *err)
 {
     keep_inline_bodies(m);
-    enum pt_status status = pt_optimize(m, how->level, opt_outs, err);
+    enum pt_status status = pt_optimize(m, how, opt_outs, err);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
         LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
         m->left_alone = !pt_is_chosen(f);
@@ -516,7 +519,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
             continue;
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
-        if (!how->locals)
+        if (!how->locals && !pt_put_body_apart(m, f))
             forget_locals(f);
     }
     return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;

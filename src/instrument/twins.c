@@ -354,7 +354,8 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
     pt_map64_init(&copy.accesses);
     copy_body(m, &copy, function, body);
     ask(m, &copy);
-    choose(m, function, entry, body, twin_block(&copy, body));
+    m->twin = twin_block(&copy, body);
+    choose(m, function, entry, body, m->twin);
     for (size_t i = 0; i < m->access_count; i++) {
         struct pt_hooked_access access = m->accesses[i];
         access.inst = twin_of(&copy, access.inst);

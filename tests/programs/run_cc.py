@@ -77,9 +77,12 @@ def same_as_clang(*args, cxx=False, programs=("prog",)):
 
 def functions_of(text, twins=False):
     """LLVM IR: function name -> body lines, of those that have a twin (src/instrument/twins.c) without it; or the twins' lines."""
-    found = {}
-    for match in re.finditer(r"^define .*?@(\w+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
+    found, apart = {}, {}
+    for match in re.finditer(r"^define .*?@([\w.]+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
         choice = re.search(r"@__portent_plain,.*?br i1 [^\n]*?, label %\d+, label %(\d+)[^\n]*\n", match.group(2), re.S)
+        if match.group(1).endswith(".hooks"):
+            apart[match.group(1)[:-6]] = match.group(2).splitlines()
+            continue
         if choice:
             twin = re.search(rf"^{choice.group(1)}:", match.group(2), re.M).start()
             body = match.group(2)[twin:] if twins else match.group(2)[choice.end():twin]
@@ -87,7 +90,7 @@ def functions_of(text, twins=False):
             body = match.group(2)
         if choice or not twins:
             found[match.group(1)] = body.splitlines()
-    return found
+    return found if twins else {**found, **apart}  # the body is a function of its own where there are no lines (apart.c)
 
 
 def hooks_of(body):
@@ -180,6 +183,47 @@ def where_locals_are_is_said_if_asked_for():
         told = re.search(r"@llvm\.dbg\.value|#dbg_value\(", "\n".join(functions_of(text)["f"]))  # a record, as LLVM 19 writes it
         check(bool(told) == wanted, f"{flags}: {wanted}")
         check(("mine->value" in text) == (flags != ("-g0",)), f"{flags}: the access has its name")
+
+
+@test
+def lines_are_said_if_asked_for():
+    """Without -g, objects have what properties need of debug information, variables, types and functions, and no line but where these
+    begin; each access has its own line all the same."""
+    with open("lines.c", "w", encoding="utf-8") as file:
+        file.write("struct { int level, limit; } tank;\nint f(int n)\n{\n    tank.level = n;\n    return tank.limit;\n}\n")
+    for flags, wanted in (((), {"2"}), (("-g",), {"4", "5"})):
+        text = cc("-O2", *flags, "-S", "-emit-llvm", "lines.c", "-o", "-")
+        told = set(re.findall(r"!DILocation\(line: (\d+)", text))
+        check(wanted <= told and (flags or told == wanted), f"{flags}: {told}")
+        check(re.search(r'DIGlobalVariable\(name: "tank"', text) and 'name: "limit"' in text and "DISubprogram(name: \"f\"" in text, f"{flags}: no names")
+        check({"i32 4", "i32 5"} <= set(re.findall(r"@\.portent\.site[.\d]* = .*?(i32 [45])", text)), f"{flags}: {text}")
+
+    with open("inlined.c", "w", encoding="utf-8") as file:
+        file.write("int x;\nstatic inline void mark(int n) {}\nstatic int twice(int n) { mark(n); return 2 * n; }\nint main(void) { x = twice(x + 3); return 0; }\n")
+    with open("inlined.prop", "w", encoding="utf-8") as file:
+        file.write("property marked: always !call(mark, $1 == 3);\nproperty doubled: always !call(twice, $1 > 3);\n")
+    cc("-O2", "inlined.c", "-o", "inlined")
+    status, _, said = run(PORTENT, "run", "-s", "inlined.prop", "--", "./inlined")
+    check(status == 66 and "marked" in said and re.search("doubled.*holds", said), f"inlined functions: {status} {said}")
+
+@test
+def bodies_with_hooks_are_functions_of_their_own():
+    """Where a function has a twin and no -g was given (src/instrument/apart.c). What cannot be passed on as it is stays whole."""
+    text = cc("-O2", "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-")
+    apart = set(re.findall(r"^define internal .*@(\w+)\.hooks\(.*", text, re.M))
+    check(apart == {"add", "many", "large", "fact", "last", "main", "worker"}, f"apart are {apart}")
+    check(not re.search(r"^define .*\.hooks\(", cc("-O2", "-g", "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-"), re.M), "with -g")
+    for level in ("-O1", "-O2", "-O3", "-Os"):
+        for flags in ([], ["-g"], ["-fPIC"], ["-fno-optimize-sibling-calls"]):
+            ok(CLANG, level, *flags, "-w", "-pthread", source("apart.c"), "-o", "plain")
+            cc(level, *flags, "-w", "-pthread", source("apart.c"), "-o", "prog")
+            wanted = ok("./plain")
+            for options in ("", "races=1", "races=1:sample=100"):
+                got = ok("./prog", env={**os.environ, "PORTENT_OPTIONS": options})
+                check(got == wanted, f"{level} {flags} {options}: {got!r} instead of {wanted!r}")
+    # The stack is as deep as with one function: the body takes the place of the call, unless the result is in memory.
+    code = cc("-O2", "-w", "-S", source("apart.c"), "-o", "-")
+    check(set(re.findall(r"\bjmp\s+(\w+)\.hooks\b", code)) == apart - {"large"}, "not the last call")
 
 
 @test

@@ -1,0 +1,274 @@
+/*
+ * The body with hooks as a function of its own, where a function has a twin (twins.c) and nobody wants to debug it:
+ *
+ *     f:        if (!__portent_plain) return f.hooks(arguments); twin
+ *     f.hooks:  body                                                     (optnone: selected fast, allocated with care)
+ *
+ * A call of a hook is dear to LLVM's usual instruction selection, and there is nothing to select well: the address, the
+ * site and a call. Its fast one takes half the time for such a body, and the rest of the code generator has two smaller
+ * functions in place of one. It is a tail call, so that the stack is as deep as before, unless the result is in memory,
+ * where LLVM makes none.
+ *
+ * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
+ * that ask where they were called from. And not with debug information of lines and locals, which belongs to one
+ * function: both are left out, and each instruction of f is where f begins, since LLVM wants a place of each call.
+ *
+ * What was inlined into f would then be gone from debug information, and no property could name it. So the first
+ * function that has code of it loads a byte in its place, before the body with hooks is called.
+ *
+ * Guarantee: f does what it did, and debug information has the functions that it had. Cost: linear in the function.
+ */
+#include "instrument/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Comdat.h>
+
+struct apart {
+    LLVMValueRef from, to;
+    LLVMMetadataRef *inlined; /* functions that nobody has mentioned yet */
+    size_t inlined_count, inlined_cap;
+    struct pt_map64 at; /* arguments and locals, to indices of `theirs` */
+    LLVMValueRef *theirs;
+    size_t count, cap;
+};
+
+static bool asks_for_its_caller(LLVMValueRef call)
+{
+    static const char *const names[] = {"llvm.returnaddress", "llvm.frameaddress", "llvm.addressofreturnaddress",
+                                        "llvm.localescape", "llvm.eh.sjlj"};
+    const char *name = pt_callee_name(call);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool can_be_apart(LLVMValueRef function)
+{
+    if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(function)) || pt_has_attribute(function, "returns_twice"))
+        return false;
+    for (unsigned i = 0; i < LLVMCountParams(function); i++)
+        if (pt_is_by_value(function, i))
+            return false;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst))
+            if (LLVMIsACallInst(inst) && asks_for_its_caller(inst))
+                return false;
+    return true;
+}
+
+/* ---- debug information ---- */
+
+static void note_inlined(struct pt_module *m, struct apart *apart, LLVMMetadataRef place)
+{
+    for (LLVMMetadataRef at; place && (at = LLVMDILocationGetInlinedAt(place)); place = at) {
+        LLVMMetadataRef scope = LLVMDILocationGetScope(place);
+        uint32_t *known = pt_map64_at(&m->mentioned, (uint64_t)(uintptr_t)scope);
+        if (*known != PT_NONE)
+            continue;
+        *known = 1;
+        LLVMMetadataRef function = pt_function_scope(m, scope);
+        known = pt_map64_at(&m->mentioned, (uint64_t)(uintptr_t)function);
+        if (!function || (*known != PT_NONE && function != scope))
+            continue;
+        *known = 1;
+        PT_PUSH(apart->inlined, apart->inlined_count, apart->inlined_cap, function);
+    }
+}
+
+static void forget_places(struct pt_module *m, struct apart *apart)
+{
+    LLVMMetadataRef entry = pt_place_of_entry(m, apart->from);
+    LLVMValueRef next;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(apart->from); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = next) {
+            next = LLVMGetNextInstruction(inst);
+            if (LLVMIsADbgInfoIntrinsic(inst)) {
+                LLVMInstructionEraseFromParent(inst);
+                continue;
+            }
+            note_inlined(m, apart, LLVMInstructionGetDebugLoc(inst));
+            LLVMInstructionSetDebugLoc(inst, entry);
+        }
+}
+
+/* The builder stands where the body is called. */
+static void mention_inlined(struct pt_module *m, const struct apart *apart)
+{
+    LLVMMetadataRef entry = pt_place_of_entry(m, apart->from);
+    for (size_t i = 0; i < apart->inlined_count && entry; i++) {
+        LLVMMetadataRef function = apart->inlined[i];
+        LLVMSetCurrentDebugLocation2(
+            m->builder,
+            LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(function), 0, function, entry));
+        LLVMValueRef load = LLVMBuildLoad2(m->builder, m->i8, LLVMGetNamedGlobal(m->module, "__portent_plain"), "");
+        LLVMSetVolatile(load, true);
+    }
+}
+
+/* ---- the function ---- */
+
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned index)
+{
+    unsigned count = LLVMGetAttributeCountAtIndex(from, index);
+    LLVMAttributeRef *all = pt_xcalloc(count + 1, sizeof *all);
+    LLVMGetAttributesAtIndex(from, index, all);
+    for (unsigned i = 0; i < count; i++)
+        LLVMAddAttributeAtIndex(to, index, all[i]);
+    free(all);
+}
+
+static void set_attribute(struct pt_module *m, LLVMValueRef function, const char *name, bool set)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+    if (set)
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
+static LLVMValueRef add_function(struct pt_module *m, LLVMValueRef from)
+{
+    struct pt_buf name;
+    size_t len;
+    const char *text = LLVMGetValueName2(from, &len);
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "%.*s.hooks", (int)len, text);
+    LLVMValueRef to = LLVMAddFunction(m->module, name.text, LLVMGlobalGetValueType(from));
+    pt_buf_release(&name);
+    LLVMSetLinkage(to, LLVMInternalLinkage);
+    LLVMSetFunctionCallConv(to, LLVMGetFunctionCallConv(from));
+    copy_attributes(from, to, (unsigned)LLVMAttributeFunctionIndex);
+    for (unsigned i = 0; i <= LLVMCountParams(from); i++)
+        copy_attributes(from, to, i);
+    static const char *const others[] = {"alwaysinline", "inlinehint", "minsize", "optsize"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        set_attribute(m, to, others[i], false);
+    set_attribute(m, to, "noinline", true);
+    set_attribute(m, to, "optnone", true);
+    if (LLVMHasPersonalityFn(from))
+        LLVMSetPersonalityFn(to, LLVMGetPersonalityFn(from));
+    if (LLVMGetGC(from))
+        LLVMSetGC(to, LLVMGetGC(from));
+    if (LLVMGetSection(from))
+        LLVMSetSection(to, LLVMGetSection(from));
+    if (LLVMGetComdat(from))
+        LLVMSetComdat(to, LLVMGetComdat(from));
+    return to;
+}
+
+/* ---- its body ---- */
+
+static void note(struct apart *apart, LLVMValueRef ours, LLVMValueRef theirs)
+{
+    *pt_map64_at(&apart->at, pt_key(ours)) = (uint32_t)apart->count;
+    PT_PUSH(apart->theirs, apart->count, apart->cap, theirs);
+}
+
+/* Both have the locals; of those that the twin does not use nothing is left. */
+static void copy_locals(struct pt_module *m, struct apart *apart, LLVMBasicBlockRef entry)
+{
+    for (LLVMValueRef inst = LLVMGetFirstInstruction(entry); inst; inst = LLVMGetNextInstruction(inst)) {
+        if (!LLVMIsAAllocaInst(inst))
+            continue;
+        LLVMValueRef copy = LLVMInstructionClone(inst);
+        LLVMInsertIntoBuilder(m->builder, copy);
+        note(apart, inst, copy);
+    }
+}
+
+static void remove_unused_locals(LLVMBasicBlockRef entry)
+{
+    LLVMValueRef next;
+    for (LLVMValueRef inst = LLVMGetFirstInstruction(entry); inst; inst = next) {
+        next = LLVMGetNextInstruction(inst);
+        if (LLVMIsAAllocaInst(inst) && !LLVMGetFirstUse(inst))
+            LLVMInstructionEraseFromParent(inst);
+    }
+}
+
+static void use_theirs(const struct apart *apart, LLVMBasicBlockRef block)
+{
+    for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
+        LLVMInstructionSetDebugLoc(inst, NULL);
+        for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(inst); i++) {
+            uint32_t at = pt_map64_get(&apart->at, pt_key(LLVMGetOperand(inst, i)));
+            if (at != PT_NONE)
+                LLVMSetOperand(inst, i, apart->theirs[at]);
+        }
+    }
+}
+
+/* The blocks from `first` on, up to the twin. */
+static void move_blocks(struct pt_module *m, struct apart *apart, LLVMBasicBlockRef first, LLVMBasicBlockRef twin)
+{
+    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(m->context, apart->to, ""), next;
+    for (unsigned i = 0; i < LLVMCountParams(apart->from); i++)
+        note(apart, LLVMGetParam(apart->from, i), LLVMGetParam(apart->to, i));
+    LLVMPositionBuilderAtEnd(m->builder, last);
+    LLVMSetCurrentDebugLocation2(m->builder, NULL);
+    copy_locals(m, apart, LLVMGetEntryBasicBlock(apart->from));
+    LLVMBuildBr(m->builder, first);
+    for (LLVMBasicBlockRef block = first; block != twin; block = next) {
+        next = LLVMGetNextBasicBlock(block);
+        LLVMMoveBasicBlockAfter(block, last);
+        use_theirs(apart, block);
+        last = block;
+    }
+}
+
+/* ---- the call ---- */
+
+static void copy_call_attributes(LLVMValueRef function, LLVMValueRef call, unsigned index)
+{
+    unsigned count = LLVMGetAttributeCountAtIndex(function, index);
+    LLVMAttributeRef *all = pt_xcalloc(count + 1, sizeof *all);
+    LLVMGetAttributesAtIndex(function, index, all);
+    for (unsigned i = 0; i < count; i++)
+        LLVMAddCallSiteAttribute(call, index, all[i]);
+    free(all);
+}
+
+static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apart, LLVMBasicBlockRef twin)
+{
+    unsigned count = LLVMCountParams(apart->from);
+    LLVMValueRef *arguments = pt_xcalloc(count + 1, sizeof *arguments);
+    LLVMGetParams(apart->from, arguments);
+    LLVMTypeRef type = LLVMGlobalGetValueType(apart->from), returns = LLVMGetReturnType(type);
+    LLVMBasicBlockRef block = LLVMInsertBasicBlockInContext(m->context, twin, "");
+    LLVMPositionBuilderAtEnd(m->builder, block);
+    mention_inlined(m, apart);
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, apart->from));
+    LLVMValueRef call = LLVMBuildCall2(m->builder, type, apart->to, arguments, count, "");
+    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(apart->from));
+    LLVMSetTailCall(call, true);
+    for (unsigned i = 0; i <= count; i++)
+        copy_call_attributes(apart->from, call, i);
+    if (LLVMGetTypeKind(returns) == LLVMVoidTypeKind)
+        LLVMBuildRetVoid(m->builder);
+    else
+        LLVMBuildRet(m->builder, call);
+    free(arguments);
+    return block;
+}
+
+bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMBasicBlockRef twin = m->twin;
+    m->twin = NULL;
+    if (!twin || !can_be_apart(function))
+        return false;
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function), first = LLVMGetNextBasicBlock(entry);
+    struct apart apart = {.from = function, .to = add_function(m, function)};
+    pt_map64_init(&apart.at);
+    forget_places(m, &apart);
+    move_blocks(m, &apart, first, twin);
+    LLVMBasicBlockRef call = build_call(m, &apart, twin);
+    LLVMSetSuccessor(LLVMGetBasicBlockTerminator(entry), 0, call);
+    remove_unused_locals(entry);
+    pt_map64_release(&apart.at);
+    free(apart.theirs);
+    free(apart.inlined);
+    return true;
+}
