@@ -39,16 +39,27 @@
              (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),       \
              (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
-/* What the race engine does not follow: it is in a gap of sampling. */
-#define BETWEEN(name, type, order, parameters, arguments, perform)                                                     \
-    static COLD type between_##name parameters                                                                         \
-    {                                                                                                                  \
+/* What the race engine does not follow: it is in a gap of sampling. What is recorded all the same is apart, so that the
+ * others need few registers. */
+#define SKIP(name, type, order, arguments, perform)                                                                    \
+    do {                                                                                                               \
         uint32_t gap = pt_shadow_skips_atomic(site);                                                                   \
         if (!gap)                                                                                                      \
             return racing_##name arguments;                                                                            \
-        type result = pt_is_recording() ? recorded_##name arguments : perform;                                         \
+        type result = perform;                                                                                         \
         pt_shadow_skipped_atomic(gap, order, site);                                                                    \
         return result;                                                                                                 \
+    } while (0)
+#define BETWEEN(name, type, order, parameters, arguments, perform)                                                     \
+    static COLD type between_recorded_##name parameters                                                                \
+    {                                                                                                                  \
+        SKIP(name, type, order, arguments, recorded_##name arguments);                                                 \
+    }                                                                                                                  \
+    static COLD type between_##name parameters                                                                         \
+    {                                                                                                                  \
+        if (__builtin_expect(pt_is_recording(), 0))                                                                    \
+            return between_recorded_##name arguments;                                                                  \
+        SKIP(name, type, order, arguments, perform);                                                                   \
     }
 #define BETWEEN_READ(name, type, perform)                                                                              \
     BETWEEN(name, type, order, (const void *address, int order, const struct pt_site *site), (address, order, site),   \
