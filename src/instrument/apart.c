@@ -10,8 +10,9 @@
  * where LLVM makes none.
  *
  * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
- * that ask where they were called from. And not with debug information of lines and locals, which belongs to one
- * function: both are left out, and each instruction of f is where f begins, since LLVM wants a place of each call.
+ * that ask where they were called from; nor from LLVM 20 on, whose records of locals are no instructions that could be
+ * taken out. And not with debug information of lines and locals, which belongs to one function: both are left out, and
+ * each instruction of f is where f begins, since LLVM wants a place of each call.
  *
  * What was inlined into f would then be gone from debug information, and no property could name it. So the first
  * function that has code of it loads a byte in its place, before the body with hooks is called.
@@ -257,7 +258,7 @@ bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function)
 {
     LLVMBasicBlockRef twin = m->twin;
     m->twin = NULL;
-    if (!twin || !can_be_apart(function))
+    if (!twin || LLVM_VERSION_MAJOR > 19 || !can_be_apart(function))
         return false;
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function), first = LLVMGetNextBasicBlock(entry);
     struct apart apart = {.from = function, .to = add_function(m, function)};
