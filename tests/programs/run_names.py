@@ -73,7 +73,7 @@ static void touch(int me)
     case 'R': (me ? pthread_rwlock_rdlock : pthread_rwlock_wrlock)(&shared); pthread_rwlock_unlock(&shared); break;
     case 'C': pthread_cond_signal(&conditions[i + 2]); break;
     case 'S': sem_post(&semaphores[i + 1]); break;
-    case 'W': pthread_barrier_wait(&barriers[i + 1]); break;
+    case 'W': pthread_barrier_wait(&barriers[i + 1]); pthread_barrier_wait(&barriers[i + 1]); break; /* a phase of each kind */
     case 'x': x = me + 1; break;
     case 'w': strcpy(text, me ? "one" : "zero"); break;
     case 'a': atomic_fetch_add(&counter, 1); break;

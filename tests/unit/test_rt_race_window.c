@@ -11,7 +11,7 @@
 #include "runtime/race/fast.h"
 #include "runtime/sys/options.h"
 
-enum { THREADS = 4, GRANULES = 6, PLACES = 64, OFTEN = 5, OBJECTS = 3, RUNS = 300, STEPS = 3000, EVENTS = 1024 };
+enum { THREADS = 4, GRANULES = 6, PLACES = 64, OFTEN = 5, OBJECTS = 3, RUNS = 300, STEPS = 3000, EVENTS = 1024, MADE = 100000 };
 
 struct access {
     unsigned thread, place;
@@ -20,7 +20,7 @@ struct access {
 static struct pt_site sites[PLACES];
 static struct pt_race_self *t[THREADS];
 static uint32_t knows[THREADS][THREADS], carries[3 * OBJECTS][THREADS];
-static struct access made[GRANULES][STEPS];
+static struct access made[GRANULES][MADE];
 static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported;
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) uint64_t objects[3 * OBJECTS];
@@ -83,6 +83,7 @@ static bool access(unsigned thread, unsigned granule, unsigned kind, unsigned pl
     now_granule = granule;
     if (looks)
         pt_race_plain(t[thread], (uintptr_t)&memory[granule], 8, kind, site);
+    assert_true(made_count[granule] < MADE);
     made[granule][made_count[granule]++] = (struct access){thread, place, ++knows[thread][thread]};
     return looks;
 }

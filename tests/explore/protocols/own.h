@@ -19,6 +19,11 @@
 #define __portent_load4          own_load4
 #define __portent_load8          own_load8
 #define __portent_load16         own_load16
+#define __portent_peek1          own_peek1
+#define __portent_peek2          own_peek2
+#define __portent_peek4          own_peek4
+#define __portent_peek8          own_peek8
+#define __portent_peek16         own_peek16
 #define __portent_store1         own_store1
 #define __portent_store2         own_store2
 #define __portent_store4         own_store4
