@@ -11,7 +11,17 @@
 #include "runtime/race/fast.h"
 #include "runtime/sys/options.h"
 
-enum { THREADS = 4, GRANULES = 6, PLACES = 64, OFTEN = 5, OBJECTS = 3, RUNS = 300, STEPS = 3000, EVENTS = 1024, MADE = 100000 };
+enum {
+    THREADS = 4,
+    GRANULES = 6,
+    PLACES = 64,
+    OFTEN = 5,
+    OBJECTS = 3,
+    RUNS = 300,
+    STEPS = 3000,
+    EVENTS = 1024,
+    MADE = 100000
+};
 
 struct access {
     unsigned thread, place;
