@@ -65,6 +65,7 @@ struct pt_module {
     unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_mutex_name; /* metadata kinds */
     enum pt_phase phase;
     struct pt_map64 kept_arguments; /* what kept.c knows of them */
+    unsigned kept_depth;            /* while that is being found out: how many calls deep, from 1 on */
     struct pt_map64 mentioned;      /* scopes of debug information that code still has (apart.c) */
     struct pt_map64 opted_out;      /* debug information of functions that are left alone, inlined as well */
     struct pt_strtab strings;       /* texts in sites; string_values[id] points to the constant */
@@ -111,8 +112,10 @@ void pt_forget_private(struct pt_module *m);
 /* Is it, at an instruction, memory of this call alone? */
 bool pt_is_private(struct pt_module *m, LLVMValueRef object, LLVMValueRef inst);
 bool pt_is_by_value(LLVMValueRef function, unsigned parameter);
-/* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
-bool pt_use_escapes(struct pt_module *m, LLVMValueRef user, LLVMValueRef address, bool *ret_derived);
+/* Visits the uses that let the address out of sight, or one that is derived of it, until a visit says no. False: one
+ * has, or there is a use outside of all instructions. */
+bool pt_each_escape(struct pt_module *m, LLVMValueRef object, bool (*visit)(struct pt_module *, LLVMValueRef, void *),
+                    void *context);
 
 /* kept.c: finds out which arguments the functions keep to themselves, for the module as it is; and what was found. */
 void pt_find_kept(struct pt_module *m);

@@ -61,7 +61,8 @@ static bool is_kept(struct pt_module *m, LLVMValueRef call, LLVMValueRef address
     return true;
 }
 
-bool pt_use_escapes(struct pt_module *m, LLVMValueRef user, LLVMValueRef address, bool *ret_derived)
+/* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
+static bool use_escapes(struct pt_module *m, LLVMValueRef user, LLVMValueRef address, bool *ret_derived)
 {
     *ret_derived = false;
     switch (LLVMGetInstructionOpcode(user)) {
@@ -116,24 +117,22 @@ static void add_escape(struct pt_module *m, struct pt_escape *escape, LLVMValueR
         *first = position;
 }
 
-/* Looks at all uses of the address and of what is derived of it. False: there is one outside of all instructions. */
-static bool find_escapes(struct pt_module *m, LLVMValueRef object, struct pt_escape *escape)
+bool pt_each_escape(struct pt_module *m, LLVMValueRef object, bool (*visit)(struct pt_module *, LLVMValueRef, void *),
+                    void *context)
 {
     LLVMValueRef *work = NULL;
     size_t count = 0, cap = 0;
-    bool known = true;
+    bool goes_on = true;
     struct pt_map64 seen; /* a pointer that goes around a loop is derived of itself */
     pt_map64_init(&seen);
     PT_PUSH(work, count, cap, object);
-    while (known && count > 0) {
+    while (goes_on && count > 0) {
         LLVMValueRef address = work[--count];
-        for (LLVMUseRef use = LLVMGetFirstUse(address); use && known; use = LLVMGetNextUse(use)) {
+        for (LLVMUseRef use = LLVMGetFirstUse(address); use && goes_on; use = LLVMGetNextUse(use)) {
             LLVMValueRef user = LLVMGetUser(use);
             bool derived = false;
-            known = LLVMIsAInstruction(user) != NULL;
-            if (known && pt_use_escapes(m, user, address, &derived))
-                add_escape(m, escape, user);
-            uint32_t *old = known && derived ? pt_map64_at(&seen, pt_key(user)) : NULL;
+            goes_on = LLVMIsAInstruction(user) && (!use_escapes(m, user, address, &derived) || visit(m, user, context));
+            uint32_t *old = goes_on && derived ? pt_map64_at(&seen, pt_key(user)) : NULL;
             if (old && *old == PT_NONE) {
                 *old = 1;
                 PT_PUSH(work, count, cap, user);
@@ -142,7 +141,13 @@ static bool find_escapes(struct pt_module *m, LLVMValueRef object, struct pt_esc
     }
     pt_map64_release(&seen);
     free(work);
-    return known;
+    return goes_on;
+}
+
+static bool note_escape(struct pt_module *m, LLVMValueRef inst, void *escape)
+{
+    add_escape(m, escape, inst);
+    return true;
 }
 
 /* Marks all blocks to which a way leads from an escape; false: there are too many. */
@@ -174,7 +179,7 @@ static uint32_t judge(struct pt_module *m, LLVMValueRef object, LLVMValueRef fun
     if (!m->numbered)
         number_instructions(m, function);
     pt_map64_init(&escape.blocks);
-    bool known = find_escapes(m, object, &escape);
+    bool known = pt_each_escape(m, object, note_escape, &escape);
     if (known && escape.blocks.count > 0 && !m->returns_twice && follow(m, function, &escape)) {
         PT_PUSH(m->escapes, m->escape_count, m->escape_cap, escape);
         return FIRST_ESCAPE + (uint32_t)m->escape_count - 1;
