@@ -146,7 +146,7 @@ class Suite:
 
     def check_dying(self):
         """A rank that is killed ends the run with a sentence and status 3."""
-        (self.folder / "long.trace").write_text(independent(5, 60))
+        (self.folder / "long.trace").write_text(independent(5, 200))  # half a minute and more
         command = [*MPIRUN, "-n", "2", self.portent, "check", "--order", "access", "-s", "big.prop", "long.trace"]
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
