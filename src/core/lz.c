@@ -82,8 +82,7 @@ size_t pt_lz_pack(struct pt_lz *lz, const uint8_t *from, size_t len, uint8_t *to
 {
     const uint8_t *at = from, *end = from + len, *literals = from, *out_end = to + room;
     uint8_t *out = to;
-    size_t step =
-        1; /* after each position without a match one more is passed by: what saves little is to cost little */
+    size_t step = 1; /* grows by one with each position without a match: what saves little is to cost little */
     memset(lz->table, 0, sizeof lz->table);
     while (out && at + SHORT < end) {
         uint32_t word = four(at);

@@ -111,13 +111,14 @@ static void mention_inlined(struct pt_module *m, const struct apart *apart)
 
 /* ---- the function ---- */
 
-static void copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned index)
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned index,
+                            void (*add)(LLVMValueRef to, LLVMAttributeIndex index, LLVMAttributeRef attribute))
 {
     unsigned count = LLVMGetAttributeCountAtIndex(from, index);
     LLVMAttributeRef *all = pt_xcalloc(count + 1, sizeof *all);
     LLVMGetAttributesAtIndex(from, index, all);
     for (unsigned i = 0; i < count; i++)
-        LLVMAddAttributeAtIndex(to, index, all[i]);
+        add(to, index, all[i]);
     free(all);
 }
 
@@ -140,9 +141,9 @@ static LLVMValueRef add_function(struct pt_module *m, LLVMValueRef from)
     pt_buf_release(&name);
     LLVMSetLinkage(to, LLVMInternalLinkage);
     LLVMSetFunctionCallConv(to, LLVMGetFunctionCallConv(from));
-    copy_attributes(from, to, (unsigned)LLVMAttributeFunctionIndex);
+    copy_attributes(from, to, (unsigned)LLVMAttributeFunctionIndex, LLVMAddAttributeAtIndex);
     for (unsigned i = 0; i <= LLVMCountParams(from); i++)
-        copy_attributes(from, to, i);
+        copy_attributes(from, to, i, LLVMAddAttributeAtIndex);
     static const char *const others[] = {"alwaysinline", "inlinehint", "minsize", "optsize"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         set_attribute(m, to, others[i], false);
@@ -221,16 +222,6 @@ static void move_blocks(struct pt_module *m, struct apart *apart, LLVMBasicBlock
 
 /* ---- the call ---- */
 
-static void copy_call_attributes(LLVMValueRef function, LLVMValueRef call, unsigned index)
-{
-    unsigned count = LLVMGetAttributeCountAtIndex(function, index);
-    LLVMAttributeRef *all = pt_xcalloc(count + 1, sizeof *all);
-    LLVMGetAttributesAtIndex(function, index, all);
-    for (unsigned i = 0; i < count; i++)
-        LLVMAddCallSiteAttribute(call, index, all[i]);
-    free(all);
-}
-
 static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apart, LLVMBasicBlockRef twin)
 {
     unsigned count = LLVMCountParams(apart->from);
@@ -245,7 +236,7 @@ static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apa
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(apart->from));
     LLVMSetTailCall(call, true);
     for (unsigned i = 0; i <= count; i++)
-        copy_call_attributes(apart->from, call, i);
+        copy_attributes(apart->from, call, i, LLVMAddCallSiteAttribute);
     if (LLVMGetTypeKind(returns) == LLVMVoidTypeKind)
         LLVMBuildRetVoid(m->builder);
     else
