@@ -83,10 +83,13 @@ void pt_life_use(struct pt_race_self *self, uintptr_t address, size_t size, unsi
 {
     (void)self, (void)address, (void)size, (void)kind, (void)site, (void)frame;
 }
-void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                        const struct pt_site *site)
+void pt_race_read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
 {
-    (void)self, (void)address, (void)bytes, (void)kind, (void)site;
+    (void)self, (void)address, (void)bytes, (void)site;
+}
+void pt_race_write_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
+{
+    (void)self, (void)address, (void)bytes, (void)site;
 }
 bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
 {

@@ -179,6 +179,29 @@ static void test_places_of_bytes(void **state)
     assert_true(is_told(1, 2));
 }
 
+/* What granules share is told of those that are as they were, when another one of them was accessed anew. */
+static void test_place_of_shared(void **state)
+{
+    enum { RUN = 16, LONGS = 32, INTS = 64 };
+    (void)state;
+    pt_race_access(t[1], (uintptr_t)&memory[RUN], 8 * RUN, PT_CELL_WRITES, &sites[1]);
+    for (unsigned i = LONGS; i < INTS; i++)
+        access(1, i, PT_CELL_READS, 2);
+    for (uintptr_t at = (uintptr_t)&memory[INTS]; at < (uintptr_t)&memory[FEW]; at += 4)
+        pt_race_plain(t[1], at, 4, PT_CELL_READS, &sites[3]);
+    release(1);
+    for (unsigned i = 0; i < FEW; i += 3) {
+        access(1, i, PT_CELL_READS, 5);
+        access(1, i, PT_CELL_WRITES, 6);
+    }
+    go_on(1);
+    access(2, RUN + 4, PT_CELL_READS, 4);
+    access(3, LONGS + 6, PT_CELL_WRITES, 4);
+    access(3, INTS + 6, PT_CELL_WRITES, 4);
+    assert_int_equal(found_count, 3);
+    assert_true(is_told(1, 1) && is_told(1, 2) && is_told(1, 3));
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -196,6 +219,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_after_its_end, begin, end),
         cmocka_unit_test_setup_teardown(test_after_what_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_places_of_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(test_place_of_shared, begin, end),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

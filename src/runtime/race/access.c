@@ -68,8 +68,10 @@ static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr
         if (!pt_race_swap(pair, w, r, slot, stays))
             break;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
-    if (count > 1)
+    if (count > 1) {
         pt_race_put(&record->about, pt_race_get(&record->about) | (uint64_t)(count - 1) << PT_RACE_RUN_AT);
+        pt_race_share(self->log.ring, number);
+    }
     return granule;
 }
 
@@ -114,7 +116,7 @@ static bool make_one(struct pt_race_self *self, uintptr_t granule, unsigned byte
     if (reads && pt_race_fast(self, granule, bytes, kind, site))
         return true;
     if (reads && !learned && self->log.ring) {
-        pt_race_access_one(self, granule, bytes, kind, site);
+        pt_race_read_one(self, granule, bytes, site);
         return true;
     }
     struct pt_race_pair *pair = pt_race_pair_of(granule);
@@ -147,7 +149,7 @@ static void read_two(struct pt_race_self *self, uintptr_t granule, unsigned byte
 {
     self->several = true;
     if (!pt_race_fast(self, granule, bytes & PT_CELL_WHOLE, PT_RACE_READ, site))
-        pt_race_access_one(self, granule, bytes & PT_CELL_WHOLE, PT_RACE_READ, site);
+        pt_race_read_one(self, granule, bytes & PT_CELL_WHOLE, site);
     if (!make_one(self, granule + 8, bytes >> 8, PT_RACE_READ, site)) {
         struct pt_race_step access = pt_race_step_of(PT_RACE_READ, site);
         access.cell.bytes = (uint8_t)(bytes >> 8);

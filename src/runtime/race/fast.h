@@ -81,8 +81,12 @@ static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, u
         return;
     }
     unsigned bytes = ((1u << size) - 1) << low;
-    if (!pt_race_fast(self, address, bytes, kind, site))
-        pt_race_access_one(self, address, bytes, kind, site);
+    if (pt_race_fast(self, address, bytes, kind, site))
+        return;
+    if (kind == PT_RACE_READ)
+        pt_race_read_one(self, address, bytes, site);
+    else
+        pt_race_write_one(self, address, bytes, site);
 }
 
 #endif

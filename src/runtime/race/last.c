@@ -107,32 +107,50 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
 /* The granules' slots are all over the memory. */
 static void fetch(struct pt_race_record *ring, uint64_t number)
 {
-    if (pt_race_is_replaced(ring, number))
-        return;
     uintptr_t granule = (uintptr_t)(pt_race_get(&pt_race_record_at(ring, number)->more) >> PT_RACE_MORE_AT) << 3;
     struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
     if (leaf)
         __builtin_prefetch(pt_race_pair_in(leaf, granule));
 }
 
+/* Of one record, with what was noted before it. */
+static void keep_record(struct pt_race_record *ring, uint32_t thread, uint64_t number, uint64_t *note)
+{
+    const struct pt_race_record *record = pt_race_record_at(ring, number);
+    uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT;
+    uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
+    if (type == PT_RACE_RECORD_NOTE)
+        *note = pt_race_get(&record->same);
+    if (type == PT_RACE_RECORD_LOOP)
+        keep(loop_of(key_of(slot)), key_of(slot), about, *note);
+    if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
+        return;
+    uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
+    for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
+        if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
+            keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key_of(slot), about, *note);
+}
+
+/* Those of up to 64 records from this one on that a slot may be of, or that say something of others; a bit for each. */
+static uint64_t worth_a_look(struct pt_race_record *ring, uint64_t from, unsigned count)
+{
+    const struct pt_race_bits *bits = pt_race_bits_of(ring, from);
+    return (~bits->replaced | bits->shared) >> from % 64 & UINT64_MAX >> (64 - count);
+}
+
 void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t from)
 {
+    enum { STEP = PT_RACE_BLOCK < 64 ? PT_RACE_BLOCK : 64 };
     uint64_t note = 0;
-    for (uint64_t number = from; number < from + PT_RACE_BLOCK; number++) {
-        const struct pt_race_record *record = pt_race_record_at(ring, number);
-        uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT;
-        fetch(ring, number + AHEAD);
-        if (type == PT_RACE_RECORD_NOTE)
-            note = pt_race_get(&record->same);
-        uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
-        if (type == PT_RACE_RECORD_LOOP)
-            keep(loop_of(key_of(slot)), key_of(slot), about, note);
-        if ((type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE) ||
-            (pt_race_is_replaced(ring, number) && !pt_race_run_in(about)))
-            continue;
-        uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
-        for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
-            if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
-                keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key_of(slot), about, note);
+    for (uint64_t step = from; step < from + PT_RACE_BLOCK; step += STEP) {
+        uint64_t left = worth_a_look(ring, step, STEP), ahead = left;
+        for (unsigned i = 0; ahead && i < AHEAD; i++, ahead &= ahead - 1)
+            fetch(ring, step + (unsigned)__builtin_ctzll(ahead));
+        for (; left; left &= left - 1) {
+            if (ahead)
+                fetch(ring, step + (unsigned)__builtin_ctzll(ahead));
+            ahead &= ahead - 1;
+            keep_record(ring, thread, step + (unsigned)__builtin_ctzll(left), &note);
+        }
     }
 }

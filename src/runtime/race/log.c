@@ -71,8 +71,11 @@ void pt_race_log_begin(struct pt_race_self *self)
 /* Under the log's lock: the records of a block are no more. */
 static void clear(const struct pt_race_self *self, const struct pt_race_log *log, uint64_t from)
 {
-    for (uint64_t i = from; i < from + BLOCK; i += 64)
-        *pt_race_replaced_word(log->ring, i) &= BLOCK < 64 ? ~(((UINT64_C(1) << BLOCK % 64) - 1) << i % 64) : 0;
+    for (uint64_t i = from; i < from + BLOCK; i += 64) {
+        uint64_t others = BLOCK < 64 ? ~(((UINT64_C(1) << BLOCK % 64) - 1) << i % 64) : 0;
+        pt_race_bits_of(log->ring, i)->replaced &= others;
+        pt_race_bits_of(log->ring, i)->shared &= others;
+    }
     for (uint64_t i = from; i < from + BLOCK; i++) {
         struct pt_race_record *record = pt_race_record_at(log->ring, i);
         if (pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_REGION)

@@ -87,16 +87,20 @@ static inline struct pt_race_record *pt_race_record_at(struct pt_race_record *ri
 {
     return &ring[number & (PT_RACE_RING - 1)];
 }
-/* Behind the records a ring has a bit for each: its access was replaced by a later one of its thread, so that no slot
- * is of it any more, unless it is of several granules. */
-enum { PT_RACE_RING_BYTES = PT_RACE_RING * 32 + PT_RACE_RING / 8 };
-static inline uint64_t *pt_race_replaced_word(struct pt_race_record *ring, uint64_t number)
+/* Behind the records a ring has two bits for each: its access was replaced by a later one of its thread, so that no
+ * slot is of it any more; unless it is of several granules. */
+struct pt_race_bits {
+    uint64_t replaced, shared;
+};
+enum { PT_RACE_RING_BYTES = PT_RACE_RING * 32 + PT_RACE_RING / 4 };
+static inline struct pt_race_bits *pt_race_bits_of(struct pt_race_record *ring, uint64_t number)
 {
-    return (uint64_t *)(void *)&ring[PT_RACE_RING] + (number & (PT_RACE_RING - 1)) / 64;
+    return (struct pt_race_bits *)(void *)&ring[PT_RACE_RING] + (number & (PT_RACE_RING - 1)) / 64;
 }
-static inline bool pt_race_is_replaced(struct pt_race_record *ring, uint64_t number)
+/* The record is of several granules. */
+static inline void pt_race_share(struct pt_race_record *ring, uint64_t number)
 {
-    return *pt_race_replaced_word(ring, number) >> number % 64 & 1;
+    pt_race_bits_of(ring, number)->shared |= UINT64_C(1) << number % 64;
 }
 static inline uint64_t pt_race_get(const _Atomic uint64_t *from)
 {
@@ -329,7 +333,7 @@ static inline void pt_race_replaced(struct pt_race_self *self, uint64_t slot)
 {
     uint64_t number = pt_race_number_of(slot);
     if (slot >> PT_RACE_THREAD_AT == self->hb.id && pt_race_is_there(self, number))
-        *pt_race_replaced_word(self->log.ring, number) |= UINT64_C(1) << number % 64;
+        pt_race_bits_of(self->log.ring, number)->replaced |= UINT64_C(1) << number % 64;
 }
 /* Whether the log has such an access at the place already, from this slot of the thread's region on; then it has these
  * bytes from now on, too. The number of its record, 0: no. */

@@ -106,6 +106,7 @@ static uint64_t copy(struct pt_race_self *self, uint64_t number, unsigned bytes,
     about = (about & ~(UINT64_MAX << PT_RACE_TYPE_AT | (uint64_t)PT_RACE_RUN << PT_RACE_RUN_AT)) |
             (uint64_t)bytes << PT_RACE_BYTES_AT | (uint64_t)PT_RACE_RECORD_LOOP << PT_RACE_TYPE_AT;
     pt_race_put(&record->about, about);
+    pt_race_share(ring, made);
     uint64_t earlier = made - first < PT_RACE_LATER ? made - first : PT_RACE_LATER;
     pt_race_put(&record->more, (more >> PT_RACE_MORE_AT << PT_RACE_MORE_AT) | earlier);
     return made;
@@ -152,6 +153,7 @@ static uint64_t log_it(struct pt_race_self *self, const struct change *change, u
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     pt_race_put(&record->about, (pt_race_get(&record->about) & ~(UINT64_MAX << PT_RACE_TYPE_AT)) |
                                     (uint64_t)PT_RACE_RECORD_LOOP << PT_RACE_TYPE_AT);
+    pt_race_share(self->log.ring, number);
     *ret_number = number;
     return pt_race_slot_of(self, number, bytes | (uint8_t)mine);
 }

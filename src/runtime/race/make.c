@@ -145,6 +145,16 @@ static COLD enum pt_race_made extend(struct pt_race_self *self, struct pt_race_p
     return PT_RACE_MADE;
 }
 
+/* Whether it is worth looking for an access at the place from the thread's slot of its region on. */
+static inline bool may_be_logged(const struct pt_race_self *self, uint64_t slot, uint32_t place)
+{
+    uint64_t number = pt_race_number_of(slot);
+    if (!pt_race_is_there(self, number))
+        return false;
+    uint64_t about = pt_race_get(&pt_race_record_at(self->log.ring, number)->about);
+    return about & pt_race_hash_of(place) || (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= PT_RACE_STEPS;
+}
+
 /* Whether the thread's own slot is of a record that granules share. */
 static inline bool is_of_loop(const struct pt_race_self *self, uint64_t slot)
 {
@@ -191,7 +201,8 @@ __attribute__((always_inline)) static inline enum pt_race_made make_read(struct 
         return pt_race_common_read(self, pair, w, r, granule, bytes, site);
     enum pt_race_made made = PT_RACE_AGAIN;
     if (pt_race_is_mine(self, r)) {
-        made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
+        if (may_be_logged(self, r, pt_race_place_of(site)))
+            made = extend(self, pair, w, r, granule, bytes, PT_CELL_READS, site);
         all |= (uint8_t)r;
     }
     if (made == PT_RACE_AGAIN)
@@ -218,7 +229,9 @@ static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_
     if ((w & bytes && !pt_race_knows_write(self, w)) || (r & bytes && !pt_race_knows(self, r)))
         return PT_RACE_RACES;
     if (pt_race_is_mine(self, w)) {
-        enum pt_race_made made = extend(self, pair, w, r, granule, bytes, kind, site);
+        enum pt_race_made made = PT_RACE_AGAIN;
+        if (may_be_logged(self, w, pt_race_place_of(site)))
+            made = extend(self, pair, w, r, granule, bytes, kind, site);
         if (made != PT_RACE_AGAIN)
             return made;
         all |= (uint8_t)w;
@@ -277,11 +290,12 @@ static COLD void make_somehow(struct pt_race_self *self, uintptr_t granule, unsi
         pt_hb_tick(&self->hb);
 }
 
-/* The commonest ones first: nothing is there, or what is there comes before. */
+/* The commonest ones first: nothing is there, or what is there comes before; then lists. */
 __attribute__((always_inline)) static inline void access_one(struct pt_race_self *self, uintptr_t address,
                                                              unsigned bytes, bool writes, const struct pt_site *site)
 {
     uintptr_t granule = address & ~(uintptr_t)7;
+    unsigned kind = writes ? PT_CELL_WRITES : PT_CELL_READS;
     struct pt_race_leaf *leaf = address >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(address);
     enum pt_race_made made = PT_RACE_CHANGED;
     if (__builtin_expect(leaf && self->log.ring, 1)) {
@@ -289,23 +303,22 @@ __attribute__((always_inline)) static inline void access_one(struct pt_race_self
         uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
         uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
         if (__builtin_expect(!(w & PT_RACE_CELL) && (w || r || pt_race_is_used(leaf, address)), 1))
-            made = writes ? make_write(self, pair, w, r, granule, bytes, PT_CELL_WRITES, site)
+            made = writes ? make_write(self, pair, w, r, granule, bytes, kind, site)
                           : make_read(self, pair, w, r, granule, bytes, site);
+        else if (w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY &&
+                 pt_race_many_make(self, pair, granule, bytes, kind, site))
+            made = PT_RACE_MADE;
     }
     if (__builtin_expect(made != PT_RACE_MADE, 0))
-        make_somehow(self, granule, bytes, writes ? PT_CELL_WRITES : PT_CELL_READS, site, made);
+        make_somehow(self, granule, bytes, kind, site, made);
 }
 
-static COLD void read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
+void pt_race_read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
 {
     access_one(self, address, bytes, false, site);
 }
 
-void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                        const struct pt_site *site)
+void pt_race_write_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
 {
-    if (kind == PT_RACE_READ)
-        read_one(self, address, bytes, site);
-    else
-        access_one(self, address, bytes, true, site);
+    access_one(self, address, bytes, true, site);
 }

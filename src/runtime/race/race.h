@@ -375,7 +375,7 @@ bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct 
                    unsigned kind, const struct pt_site *site);
 
 /* One within a granule, which has taken the fast path in vain. */
-void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                        const struct pt_site *site);
+void pt_race_read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site);
+void pt_race_write_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site);
 
 #endif

@@ -12,23 +12,13 @@
 #include "runtime/race/life.h"
 #include "runtime/shadow/recorded.h"
 
-/* A read of two granules, by the fast path of each. False: it is still to be made, and nothing of it is lost. */
-static inline bool race_both(struct pt_race_self *race, uintptr_t at, unsigned size, unsigned kind,
-                             const struct pt_site *site)
-{
-    unsigned low = at & 7, bytes = ((1u << size) - 1) << low;
-    return kind == PT_RACE_READ && low + size > 8 && size <= 8 && !((at + 8) >> PT_RACE_ADDRESS_BITS) &&
-           pt_race_fast(race, at, bytes & 0xff, kind, site) && pt_race_fast(race, at + 8, bytes >> 8, kind, site);
-}
-
 static COLD void race_plain(const void *address, unsigned size, unsigned kind, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
     if (!self || self->busy || !self->race)
         return;
     pt_enter(self);
-    if (!race_both(self->race, (uintptr_t)address, size, kind, site))
-        pt_race_plain(self->race, (uintptr_t)address, size, kind, site);
+    pt_race_plain(self->race, (uintptr_t)address, size, kind, site);
     pt_leave(self);
 }
 
@@ -61,20 +51,6 @@ __attribute__((always_inline)) static inline bool race_peek(struct pt_shadow_sel
     return done;
 }
 
-/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. */
-static inline uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
-                                 uint64_t value)
-{
-    struct pt_shadow_self *self = pt_self;
-    uintptr_t at = (uintptr_t)address;
-    unsigned size = size_and_kind >> 8, kind = size_and_kind & 0xff;
-    pt_enter(self);
-    if (!done)
-        pt_race_access_one(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
-    pt_leave(self);
-    return value;
-}
-
 /* NULL: nothing is locked. */
 static struct pt_shadow_self *race_begin(const void *address, size_t size)
 {
@@ -101,11 +77,28 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     pt_shadow_raced(self);
 }
 
-/* The last call of a load, whose value goes through it: so the fast path needs no frame. */
+/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. It is the last call
+ * of a load, whose value goes through it: so the fast path needs no frame. */
 static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size, const struct pt_site *site,
                                   uint64_t value)
 {
-    return race_rest(done, address, size << 8 | PT_RACE_READ, site, value);
+    struct pt_shadow_self *self = pt_self;
+    uintptr_t at = (uintptr_t)address;
+    pt_enter(self);
+    if (!done)
+        pt_race_read_one(self->race, at, ((1u << size) - 1) << (at & 7), site);
+    pt_leave(self);
+    return value;
+}
+
+static inline void before_store(bool done, const void *address, unsigned size, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    uintptr_t at = (uintptr_t)address;
+    pt_enter(self);
+    if (!done)
+        pt_race_write_one(self->race, at, ((1u << size) - 1) << (at & 7), site);
+    pt_leave(self);
 }
 
 #define RACING_LOAD(bytes, type)                                                                                       \
@@ -135,7 +128,7 @@ static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size,
     }                                                                                                                  \
     static COLD type rest_of_store##bytes(bool done, void *address, type value, const struct pt_site *site)            \
     {                                                                                                                  \
-        race_rest(done, address, bytes << 8 | PT_RACE_WRITE, site, 0);                                                 \
+        before_store(done, address, bytes, site);                                                                      \
         return STORE(bytes);                                                                                           \
     }                                                                                                                  \
     static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
