@@ -202,6 +202,24 @@ static void test_place_of_shared(void **state)
     assert_true(is_told(1, 1) && is_told(1, 2) && is_told(1, 3));
 }
 
+/* Others go while their thread accesses one granule again and again, so that no record of that is worth a look. */
+static void test_places_of_others(void **state)
+{
+    enum { OTHERS = 45, STEP = 3 };
+    (void)state;
+    for (unsigned i = 0; i < OTHERS; i++)
+        access(1, i, PT_CELL_WRITES, 1);
+    for (unsigned i = 0; i < MANY; i++) {
+        release(1);
+        access(1, OTHERS, PT_CELL_WRITES, 2);
+    }
+    for (unsigned i = 0; i < OTHERS; i += STEP)
+        access(2, i, PT_CELL_READS, 3);
+    assert_true(is_told(1, 1));
+    for (unsigned i = 0; i < found_count; i++)
+        assert_ptr_equal(told[i].site, &sites[1]);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -220,6 +238,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_after_what_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_places_of_bytes, begin, end),
         cmocka_unit_test_setup_teardown(test_place_of_shared, begin, end),
+        cmocka_unit_test_setup_teardown(test_places_of_others, begin, end),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
