@@ -392,17 +392,18 @@ static bool make_event(struct recording *r, struct pt_event *ret_event)
 }
 
 /* The next event in the merged order; false: there is none, or none yet. */
-static bool next_event(struct recording *r, struct pt_event *ret_event)
+static bool next_event(struct recording *r, bool holds, struct pt_event *ret_event)
 {
     if (rec_ties_take(&r->ties, ret_event) || take_queued(r, ret_event) || take_first(r, ret_event))
         return true;
-    for (;;) {
+    while (!holds) {
         if ((!r->batch || r->batch->next == r->batch->count) && !next_batch(r))
             return false;
         look_forward(r, r->batch);
         if (make_event(r, ret_event) || take_queued(r, ret_event))
             return true;
     }
+    return false;
 }
 
 /* Those that follow from the present batch, up to one with ties before it. */
@@ -476,10 +477,10 @@ static __attribute__((noinline)) enum pt_read make_next(struct pt_source *source
                   "the recording is of a program that another version of Portent has built: build it again");
         return PT_READ_ERROR;
     }
-    while (!next_event(r, ret_event)) {
-        if (r->whole)
+    while (!next_event(r, source->holds, ret_event)) {
+        if (r->whole && !source->holds)
             return say_end(r, source, err);
-        if (!take_more(r, file))
+        if (r->whole || !take_more(r, file))
             return PT_READ_WAIT;
     }
     if (!pt_event_is_tie(ret_event))
