@@ -41,11 +41,11 @@ void rec_log_split(struct rec_log *log)
     if (shapes)
         memcpy(shapes, log->shapes, log->shape_count * sizeof *shapes);
     if (log->events) {
-        struct rec_event *events = pt_xmalloc(REC_DECODED * sizeof *events);
+        struct rec_stamped *events = pt_xmalloc(REC_DECODED * sizeof *events);
         memcpy(events, log->events, log->decoded * sizeof *events);
         for (uint32_t i = 0; i < log->decoded; i++)
-            if (events[i].raw)
-                events[i].raw = bytes + (events[i].raw - log->bytes);
+            if (events[i].event.raw)
+                events[i].event.raw = bytes + (events[i].event.raw - log->bytes);
         log->events = events;
     }
     log->bytes = bytes;
@@ -208,8 +208,7 @@ static bool take_event(struct rec_log *log, struct rec_event *ret_event)
     log->last_stack = known->shape.stack;
     log->address = known->shape.address;
     log->pos = (uint32_t)(in.at + raw - log->bytes);
-    *ret_event = (struct rec_event){.stamp = log->stamp,
-                                    .address = known->shape.address,
+    *ret_event = (struct rec_event){.address = known->shape.address,
                                     .value = known->shape.value,
                                     .site = known->site,
                                     .size = known->size,
@@ -230,11 +229,13 @@ static bool decode_some(struct rec_log *log, const struct rec_unseen *unseen)
     if (!log->events)
         log->events = pt_xmalloc(REC_DECODED * sizeof *log->events);
     for (; count < REC_DECODED && log->pos < log->len; count++) {
-        log->broken = !take_event(log, &log->events[count]);
+        struct rec_stamped *to = &log->events[count];
+        log->broken = !take_event(log, &to->event);
         if (log->broken)
             break;
-        if (log->events[count].far)
-            rec_unseen_expect(unseen, log->events[count].address);
+        to->stamp = log->stamp;
+        if (to->event.far)
+            rec_unseen_expect(unseen, to->event.address);
     }
     if (!count)
         return false;
