@@ -304,7 +304,7 @@ _Static_assert(sizeof(struct rec_merged) == PT_LINE, "an event that is handed ov
 static inline void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log,
                              enum rec_tie tie)
 {
-    struct rec_merged made = {*rec_log_event(log), r->heap[0], log->piece, log->thread, tie};
+    struct rec_merged made = {*rec_log_event(log), r->heap[0], log->shaped, log->thread, tie};
     if (__builtin_expect(made.event.raw != NULL, 0)) {
         memcpy(batch->raw + batch->raw_used, made.event.raw, made.event.size);
         made.event.raw = batch->raw + batch->raw_used;

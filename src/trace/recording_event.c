@@ -64,7 +64,7 @@ static struct rec_shape_place *shape_place(struct rec_maker *r, const struct rec
 
 static void note_place(struct rec_maker *r, const struct rec_merged *item, uint32_t loc, uint32_t stack)
 {
-    *shape_place(r, item) = (struct rec_shape_place){item->piece + 1, item->event.stack, loc, stack};
+    *shape_place(r, item) = (struct rec_shape_place){item->shaped + 1, item->event.stack, loc, stack};
 }
 
 /* The place and the stack: of most events, their shape knows it. NULL: the decoder is to be asked. */
@@ -72,7 +72,7 @@ static const struct rec_shape_place *find_place(struct rec_maker *r, const struc
 {
     const struct rec_event *from = &item->event;
     const struct rec_shape_place *shape = shape_place(r, item);
-    if (shape->piece == item->piece + 1 && shape->calls == from->stack)
+    if (shape->shaped == item->shaped + 1 && shape->calls == from->stack)
         return shape;
     const struct rec_known_place *place = place_slot(r, from);
     if (!place->known || place->site != from->site || place->calls != from->stack)

@@ -21,6 +21,7 @@ struct pt_debuginfo;
 /* Where a chunk of events stands in the file. */
 struct rec_part {
     uint32_t thread, piece, from, raw, stored;
+    bool goes_on; /* the piece has the shapes of the one before it */
     uint64_t stamp, until;
     const uint8_t *at; /* what is stored */
 };
@@ -40,7 +41,7 @@ enum rec_memory_use { REC_NOTHING, REC_GIVES, REC_TAKES };
 struct rec_event {
     uint64_t address, value;
     uint32_t site, size, stack;
-    uint32_t shape; /* its number in the log's piece */
+    uint32_t shape; /* its number in the log's pieces */
     uint16_t kind, marks;
     uint8_t memory;     /* enum rec_memory_use */
     bool far;           /* its memory is not near that of the event before it of its shape */
@@ -59,7 +60,7 @@ enum { REC_BATCH = 1 << 9, REC_PIECES = 8 };
 struct rec_batch {
     _Alignas(64) struct rec_merged { /* a line of the processors' caches: it goes from one to another */
         struct rec_event event;
-        uint32_t log, piece, thread;
+        uint32_t log, shaped, thread; /* `shaped`: the piece in which the shapes of its log begin */
         enum rec_tie tie;
     } items[REC_BATCH];
     _Alignas(64) uint32_t count, next;
@@ -79,6 +80,7 @@ struct rec_log {
     uint8_t *bytes;
     size_t cap;
     uint32_t piece, len, pos; /* of the piece that is being read, as far as it is there */
+    uint32_t shaped;          /* the piece that its shapes begin with */
     uint32_t raw_at, raw;     /* in it: the bytes of memory that were given last */
     bool begun;               /* there is one */
     bool grows;               /* more may come */
@@ -163,7 +165,7 @@ struct rec_maker {
     struct rec_made {
         uint32_t name; /* of the thread, plus 1; 0: not known yet */
         struct rec_shape_place {
-            uint32_t piece, calls, loc, stack; /* piece: plus 1; of another one it says nothing */
+            uint32_t shaped, calls, loc, stack; /* shaped: plus 1; of another one it says nothing */
         } * shapes;
         size_t shape_cap;
     } * logs;

@@ -3,7 +3,7 @@
  * and read event by event.
  *
  * Guarantee: whatever the bytes are, reading stays within them; a log that makes no sense ends there, and says so.
- * Cost: linear; memory for one piece and its shapes.
+ * Cost: linear; memory for one piece and the shapes.
  */
 #include <stdlib.h>
 
@@ -67,22 +67,30 @@ static bool unpack(struct rec_log *log, const struct rec_part *part)
     return true;
 }
 
+/* Without the one before it, a piece that goes on with its shapes makes no sense. */
+static void begin_piece(struct rec_log *log, const struct rec_part *part)
+{
+    log->damaged = part->stamp < log->stamp || (part->goes_on && (!log->begun || part->piece != log->piece + 1));
+    if (!part->goes_on) {
+        log->shape_count = log->last = log->last_stack = 0;
+        log->address = 0;
+        log->shaped = part->piece;
+    }
+    log->len = log->pos = 0;
+    log->raw = 0;
+    log->stamp = part->stamp;
+    log->piece = part->piece;
+    log->begun = true;
+}
+
 /* The next part, behind what there is of its piece, or as the beginning of another. Parts end where events do. */
 static bool open_part(struct rec_log *log)
 {
     if (log->next_part == log->part_count)
         return false;
     const struct rec_part *part = &log->parts[log->next_part++];
-    if (!log->begun || part->piece != log->piece) {
-        log->len = log->pos = 0;
-        log->shape_count = log->last = log->last_stack = 0;
-        log->address = 0;
-        log->raw = 0;
-        log->damaged = part->stamp < log->stamp;
-        log->stamp = part->stamp;
-        log->piece = part->piece;
-        log->begun = true;
-    }
+    if (!log->begun || part->piece != log->piece)
+        begin_piece(log, part);
     log->damaged = log->damaged || !unpack(log, part);
     return !log->damaged;
 }

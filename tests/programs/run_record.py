@@ -805,6 +805,19 @@ def chunks_of(recording):
 
 
 @test
+def shapes_from_piece_to_piece():
+    """Where all of a recording is kept, a thread's pieces go on with the shapes of those before; where it is limited each stands for itself. Nothing is lost by either."""
+    build("mixed", MIXED, "-DROUNDS=40000")
+    for limit, more in (("", True), (":record_limit=900M", False)):
+        same("its status", run("./mixed", options=f"record=m.rec{limit}").returncode, 0)
+        kinds = [kind for kind, _ in chunks_of(pathlib.Path("m.rec").read_bytes()) if kind in (2, 5)]
+        true(f"{limit}: many pieces: {len(kinds)}", len(kinds) > 20)
+        same(f"{limit}: pieces that go on", kinds.count(5) > kinds.count(2), more)
+        true(f"{limit}: either all go on or none", more or 5 not in kinds)
+        same(f"{limit}: convert", run(PORTENT, "convert", "--text", "m.rec", "-o", "m.trace").returncode, 0)
+
+
+@test
 def definitions_in_any_order():
     """The writer may put a full buffer of definitions behind the one after it, and where the size is limited they stand anew further on."""
     build("calls", CALLS)
