@@ -190,6 +190,8 @@ static bool is_possible(const struct rec_known *known)
     enum pt_object_by by = pt_kind_by(known->kind);
     if (by == PT_BY_EXTENT && (known->shape.value > most || known->shape.address > most))
         return false;
+    if (known->kind == PT_KIND_NAMED && known->shape.address > most)
+        return false;
     return by != PT_BY_MEMORY || (known->size <= LARGEST_ACCESS && known->shape.address <= most);
 }
 
