@@ -13,7 +13,8 @@
  * `thread` and `piece` are the number of the process and when it was started. DEFS
  * records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads, sites,
  * stacks, names, modules, objects, initial values, memory that the program names. They may stand behind events that
- * need them, but not behind the next mark. EVENTS a part of the log of one thread, see below. MARK     nothing: all
+ * need them, but not behind the next mark. EVENTS a part of the log of one thread, see below. MORE the same, of a piece
+ * that goes on with the shapes of the one before it. MARK     nothing: all
  * events with a stamp of at most `stamp`, of all threads, stand before it. END      the same, and the program has
  * ended; then a text, why events are missing, "" if none are. Without an END the program was killed, or its disk was
  * full: the events up to the last MARK are a run that happened. Of one that was killed all else is in FILE.live, which
@@ -26,8 +27,10 @@
  * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond, but
  * for reads and for writes of memory that is not static, which come after what their thread did before.
  *
- * A log is cut into *pieces*, each of which can be read without the ones before it (but for bit 7), and these into
- * chunks (`from`: where in its piece the chunk begins). An event is a tag, and what the tag says:
+ * A log is cut into *pieces*, and these into chunks (`from`: where in its piece the chunk begins). A piece of EVENTS
+ * can be read without the ones before it (but for bit 7), where chunks are given back all are of that kind; one of MORE
+ * needs those from the latest of EVENTS on, and begins where they end, but for bytes of memory, which are those of the
+ * piece alone. An event is a tag, and what the tag says:
  *
  *   bits 0-1   its shape: 0 the one that followed the previous event's shape last time; 1 another, its number follows;
  *              2 a new one, which follows as number of the site, `kind`, `marks` (two bytes) and size
@@ -66,16 +69,22 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC6\n"
+#define PT_REC_MAGIC "\x89PTREC7\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
-    PT_REC_SHAPES = 1 << 10, /* of a piece, at most */
+    PT_REC_SHAPES = 1 << 10, /* of a piece and those that go on with it, at most */
     PT_REC_RAW_MOST = 512,   /* bytes of memory that are recorded with an access */
     PT_REC_EVENT_MOST = 64 + PT_REC_RAW_MOST,
 };
 
-enum pt_rec_kind { PT_REC_FIRST, PT_REC_DEFS, PT_REC_EVENTS, PT_REC_MARK, PT_REC_END };
+enum pt_rec_kind { PT_REC_FIRST, PT_REC_DEFS, PT_REC_EVENTS, PT_REC_MARK, PT_REC_END, PT_REC_MORE };
+
+static inline bool pt_rec_has_events(uint32_t kind)
+{
+    return kind == PT_REC_EVENTS || kind == PT_REC_MORE;
+}
+
 #define PT_REC_CHUNK_MAGIC UINT32_C(0x4b4e4850)
 
 struct pt_rec_chunk {

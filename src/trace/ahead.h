@@ -7,11 +7,11 @@
 
 struct pt_ahead;
 
-enum { PT_AHEAD_PIECES = 3 };
+enum { PT_AHEAD_MOST = 8 }; /* pieces */
 
-/* `fill` gets one of the pieces at a time, in the other thread, and says whether there will be another. NULL: there is
- * one processor, or no thread can be had; then whoever asked goes on by himself. */
-struct pt_ahead *pt_ahead_start(bool (*fill)(void *context, void *piece), void *context, void *pieces[PT_AHEAD_PIECES]);
+/* `fill` gets one of the `count` pieces at a time, in the other thread, and says whether there will be another. NULL:
+ * there is one processor, or no thread can be had; then whoever asked goes on by himself. */
+struct pt_ahead *pt_ahead_start(bool (*fill)(void *context, void *piece), void *context, void **pieces, unsigned count);
 /* Gives back the piece that was taken before, and waits for the next one; NULL: that was the last. */
 void *pt_ahead_next(struct pt_ahead *ahead);
 /* Ends the thread, after the piece that it is at. */

@@ -61,7 +61,7 @@ static void release(void *state)
     for (int i = 0; i <= PT_SPACE_COUNT; i++)
         free(reader->maps[i].ids);
     pt_ahead_stop(reader->ahead);
-    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+    for (int i = 0; i < PT_BLOCKS_AHEAD; i++)
         pt_binary_block_free(reader->pieces[i]);
     pt_binary_block_free(reader->own);
     pt_binary_block_free(reader->defines);
@@ -192,9 +192,9 @@ static void start_ahead(struct pt_binary_reader *reader, const struct pt_input *
     if (reader->pieces[0] || !reader->own->header.events || input->fd < 0 || fstat(input->fd, &st) != 0 ||
         !S_ISREG(st.st_mode) || input->offset + input->end >= (uint64_t)st.st_size)
         return;
-    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+    for (int i = 0; i < PT_BLOCKS_AHEAD; i++)
         reader->pieces[i] = pt_binary_block_new();
-    reader->ahead = pt_ahead_start(pt_block_take, &reader->taker, (void **)reader->pieces);
+    reader->ahead = pt_ahead_start(pt_block_take, &reader->taker, (void **)reader->pieces, PT_BLOCKS_AHEAD);
 }
 
 static void next_block(struct pt_binary_reader *reader)

@@ -33,6 +33,7 @@ struct pt_tag_rule {
     uint64_t no_value; /* all bits: the value is 0 */
 };
 
+enum { PT_BLOCKS_AHEAD = 3 };
 struct pt_binary_reader {
     const char *label;
     struct pt_names *names;
@@ -43,7 +44,7 @@ struct pt_binary_reader {
     struct pt_binary_block *block, *own; /* the present one; and that of who takes them by himself */
     struct pt_block_taker taker;
     struct pt_ahead *ahead; /* NULL: nobody works ahead */
-    struct pt_binary_block *pieces[PT_AHEAD_PIECES];
+    struct pt_binary_block *pieces[PT_BLOCKS_AHEAD];
     uint32_t row;                                  /* next event of the present block */
     size_t clock_at;                               /* its first clock entry */
     struct pt_columns *columns;                    /* the present block's */

@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 
+#include "base/line.h"
 #include "trace/channel_impl.h"
 #include "trace/recording_impl.h"
 
@@ -39,7 +40,7 @@ static void release_recording(void *state)
 {
     struct recording *r = state;
     pt_ahead_stop(r->ahead);
-    for (int i = 0; i < PT_AHEAD_PIECES; i++)
+    for (int i = 0; i < REC_PIECES; i++)
         free(r->pieces[i]);
     free(r->own);
     rec_maker_release(&r->maker);
@@ -297,19 +298,25 @@ static bool is_left_out(struct recording *r, const struct rec_log *log, enum rec
     return !tie && r->private.found && rec_private_is(&r->private, rec_log_event(log));
 }
 
+_Static_assert(sizeof(struct rec_merged) == PT_LINE, "an event that is handed over is one line");
+
 /* Puts the event on top into the batch. */
-static void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log, enum rec_tie tie)
+static inline void put_event(const struct recording *r, struct rec_batch *batch, const struct rec_log *log,
+                             enum rec_tie tie)
 {
-    struct rec_merged *item = &batch->items[batch->count++];
-    *item = (struct rec_merged){*rec_log_event(log), r->heap[0], log->piece, log->thread, tie};
-    if (item->event.raw) {
-        memcpy(batch->raw + batch->raw_used, item->event.raw, item->event.size);
-        item->event.raw = batch->raw + batch->raw_used;
-        batch->raw_used += item->event.size;
+    struct rec_merged made = {*rec_log_event(log), r->heap[0], log->shaped, log->thread, tie};
+    if (__builtin_expect(made.event.raw != NULL, 0)) {
+        memcpy(batch->raw + batch->raw_used, made.event.raw, made.event.size);
+        made.event.raw = batch->raw + batch->raw_used;
+        batch->raw_used += made.event.size;
     }
+    if (__builtin_expect(batch->passes, 1))
+        pt_line_store(&batch->items[batch->count++], &made);
+    else
+        batch->items[batch->count++] = made;
 }
 
-static void take_event(struct recording *r, struct rec_batch *batch, struct rec_log *log)
+static inline void take_event(struct recording *r, struct rec_batch *batch, struct rec_log *log)
 {
     enum rec_tie tie = rec_unseen_event(&r->unseen, rec_log_event(log), r->heap[0]);
     if (is_left_out(r, log, tie))
@@ -319,13 +326,32 @@ static void take_event(struct recording *r, struct rec_batch *batch, struct rec_
     put_event(r, batch, log, tie);
 }
 
-/* Fills a batch with the next events in the merged order, as far as they are known; false: it has all there are. */
-static bool fill_batch(void *context, void *piece)
+static bool has_room(const struct rec_batch *batch)
 {
-    struct recording *r = context;
-    struct rec_batch *batch = piece;
-    batch->count = batch->next = batch->raw_used = 0;
-    while (batch->count < REC_BATCH && batch->raw_used + PT_REC_RAW_MOST <= sizeof batch->raw) {
+    return batch->count < REC_BATCH && batch->raw_used + PT_REC_RAW_MOST <= sizeof batch->raw;
+}
+
+/* The event on top, and those after it in its log that are decoded, as long as they come before all of other logs. */
+static void take_run(struct recording *r, struct rec_batch *batch, struct rec_log *log)
+{
+    uint64_t before = r->heap_count > 1 ? r->others : UINT64_MAX;
+    const uint64_t most = r->limit < r->damaged_from ? r->limit : r->damaged_from;
+    before = most < before ? most + 1 : before;
+    for (;;) {
+        take_event(r, batch, log);
+        uint32_t next = log->next + 1;
+        if (next >= log->decoded || log->events[next].stamp >= before || !has_room(batch))
+            break;
+        log->next = next;
+    }
+    log->head = log->events[log->next].stamp;
+    advance(r);
+}
+
+/* Fills a batch with the next events in the merged order, as far as they are known; false: it has all there are. */
+static bool fill(struct recording *r, struct rec_batch *batch)
+{
+    while (has_room(batch)) {
         if (!r->heap_count)
             return false;
         struct rec_log *log = &r->logs[r->heap[0]];
@@ -334,22 +360,40 @@ static bool fill_batch(void *context, void *piece)
             if (!r->whole || log->open || log->head > r->damaged_from)
                 return false;
         }
-        if (!is_lost(r, log))
-            take_event(r, batch, log);
-        advance(r);
+        if (is_lost(r, log))
+            advance(r);
+        else
+            take_run(r, batch, log);
     }
     return true;
+}
+
+static bool fill_batch(void *context, void *piece)
+{
+    struct rec_batch *batch = piece;
+    batch->count = batch->next = batch->raw_used = 0;
+    bool more = fill(context, batch);
+    pt_line_fence();
+    return more;
+}
+
+static struct rec_batch *new_batch(bool passes)
+{
+    struct rec_batch *batch = pt_xaligned(_Alignof(struct rec_batch), sizeof *batch);
+    batch->count = batch->next = batch->raw_used = 0;
+    batch->passes = passes;
+    return batch;
 }
 
 /* The next batch; false: there is none, or none yet. A recording that grows is read here, and a small one. */
 static bool next_batch(struct recording *r)
 {
     if (!r->own)
-        r->own = pt_xcalloc(1, sizeof *r->own);
+        r->own = new_batch(false);
     if (!r->ahead && r->whole && r->batch && r->batch->count == REC_BATCH && !r->pieces[0]) {
-        for (int i = 0; i < PT_AHEAD_PIECES; i++)
-            r->pieces[i] = pt_xmalloc(sizeof *r->pieces[i]);
-        r->ahead = pt_ahead_start(fill_batch, r, (void **)r->pieces);
+        for (int i = 0; i < REC_PIECES; i++)
+            r->pieces[i] = new_batch(true);
+        r->ahead = pt_ahead_start(fill_batch, r, (void **)r->pieces, REC_PIECES);
     }
     if (r->ahead) {
         struct rec_batch *next = pt_ahead_next(r->ahead);
@@ -392,17 +436,18 @@ static bool make_event(struct recording *r, struct pt_event *ret_event)
 }
 
 /* The next event in the merged order; false: there is none, or none yet. */
-static bool next_event(struct recording *r, struct pt_event *ret_event)
+static bool next_event(struct recording *r, bool holds, struct pt_event *ret_event)
 {
     if (rec_ties_take(&r->ties, ret_event) || take_queued(r, ret_event) || take_first(r, ret_event))
         return true;
-    for (;;) {
+    while (!holds) {
         if ((!r->batch || r->batch->next == r->batch->count) && !next_batch(r))
             return false;
         look_forward(r, r->batch);
         if (make_event(r, ret_event) || take_queued(r, ret_event))
             return true;
     }
+    return false;
 }
 
 /* Those that follow from the present batch, up to one with ties before it. */
@@ -476,10 +521,10 @@ static __attribute__((noinline)) enum pt_read make_next(struct pt_source *source
                   "the recording is of a program that another version of Portent has built: build it again");
         return PT_READ_ERROR;
     }
-    while (!next_event(r, ret_event)) {
-        if (r->whole)
+    while (!next_event(r, source->holds, ret_event)) {
+        if (r->whole && !source->holds)
             return say_end(r, source, err);
-        if (!take_more(r, file))
+        if (r->whole || !take_more(r, file))
             return PT_READ_WAIT;
     }
     if (!pt_event_is_tie(ret_event))

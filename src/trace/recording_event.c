@@ -64,7 +64,7 @@ static struct rec_shape_place *shape_place(struct rec_maker *r, const struct rec
 
 static void note_place(struct rec_maker *r, const struct rec_merged *item, uint32_t loc, uint32_t stack)
 {
-    *shape_place(r, item) = (struct rec_shape_place){item->piece + 1, item->event.stack, loc, stack};
+    *shape_place(r, item) = (struct rec_shape_place){item->shaped + 1, item->event.stack, loc, stack};
 }
 
 /* The place and the stack: of most events, their shape knows it. NULL: the decoder is to be asked. */
@@ -72,7 +72,7 @@ static const struct rec_shape_place *find_place(struct rec_maker *r, const struc
 {
     const struct rec_event *from = &item->event;
     const struct rec_shape_place *shape = shape_place(r, item);
-    if (shape->piece == item->piece + 1 && shape->calls == from->stack)
+    if (shape->shaped == item->shaped + 1 && shape->calls == from->stack)
         return shape;
     const struct rec_known_place *place = place_slot(r, from);
     if (!place->known || place->site != from->site || place->calls != from->stack)
@@ -169,8 +169,6 @@ static bool make(struct rec_maker *r, const struct rec_merged *item, uint32_t th
     struct pt_channel_reader *d = r->decoder;
     enum pt_object_by by = pt_kind_by(from->kind);
     bool full = by == PT_BY_MEMORY || by == PT_BY_EXTENT || by == PT_BY_ADDRESS;
-    if (item->log >= r->log_cap)
-        PT_ROOM(r->logs, r->log_cap, item->log);
     const struct rec_shape_place *place = full && r->logs[item->log].name ? find_place(r, item) : NULL;
     if (place && by == PT_BY_MEMORY && take_access(r, item, place, ret_event))
         return ret_event->object != PT_NONE;
@@ -206,6 +204,8 @@ bool rec_make(struct rec_maker *r, const struct rec_merged *item, uint32_t threa
 {
     const struct rec_event *from = &item->event;
     enum pt_object_by by = pt_kind_by(from->kind);
+    if (__builtin_expect(item->log >= r->log_cap, 0))
+        PT_ROOM(r->logs, r->log_cap, item->log);
     if (__builtin_expect(from->kind == PT_KIND_NAMED, 0)) {
         rec_names_take(&r->names, from);
         return false;

@@ -118,12 +118,13 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
     if (chunk.magic != PT_REC_CHUNK_MAGIC || chunk.raw > PT_REC_PIECE || chunk.stored > chunk.raw ||
         chunk.stored > r->len - stored || chunk.sum != pt_rec_sum(&chunk, r->file + stored))
         return false;
-    if (chunk.kind == PT_REC_EVENTS) {
+    if (pt_rec_has_events(chunk.kind)) {
         struct rec_part part = {.thread = chunk.thread,
                                 .piece = chunk.piece,
                                 .from = chunk.from,
                                 .raw = chunk.raw,
                                 .stored = chunk.stored,
+                                .goes_on = chunk.kind == PT_REC_MORE,
                                 .stamp = chunk.stamp,
                                 .until = chunk.until,
                                 .at = r->file + stored};
@@ -160,7 +161,7 @@ static uint32_t written_in(const struct rec_part *parts, uint32_t count, const s
     for (uint32_t i = 0; i < count; i++) {
         const struct rec_part *part = &parts[i];
         bool same = part->thread == live->thread && part->piece == live->piece;
-        if (same && live->kind == PT_REC_EVENTS && part->from + part->raw > end)
+        if (same && pt_rec_has_events(live->kind) && part->from + part->raw > end)
             end = part->from + part->raw;
     }
     return end;
@@ -191,6 +192,7 @@ static bool take_buffer(struct recording *r, const uint8_t *at)
                             .from = from,
                             .raw = live.used - from,
                             .stored = live.used - from,
+                            .goes_on = live.kind == PT_REC_MORE,
                             .stamp = live.stamp,
                             .until = UINT64_MAX,
                             .at = at + sizeof live + from};

@@ -21,6 +21,7 @@ struct pt_debuginfo;
 /* Where a chunk of events stands in the file. */
 struct rec_part {
     uint32_t thread, piece, from, raw, stored;
+    bool goes_on; /* the piece has the shapes of the one before it */
     uint64_t stamp, until;
     const uint8_t *at; /* what is stored */
 };
@@ -38,28 +39,33 @@ enum rec_memory_use { REC_NOTHING, REC_GIVES, REC_TAKES };
 
 /* An event of a log. */
 struct rec_event {
-    uint64_t stamp, address, value;
+    uint64_t address, value;
     uint32_t site, size, stack;
-    uint32_t shape; /* its number in the log's piece */
+    uint32_t shape; /* its number in the log's pieces */
     uint16_t kind, marks;
     uint8_t memory;     /* enum rec_memory_use */
     bool far;           /* its memory is not near that of the event before it of its shape */
     const uint8_t *raw; /* NULL: it has none */
+};
+struct rec_stamped {
+    uint64_t stamp;
+    struct rec_event event;
 };
 
 /* Whether ties come before an event (recording_unseen.c): none, one of its thread, or of all threads. */
 enum rec_tie { REC_TIE_NONE, REC_TIE_SELF, REC_TIE_ALL };
 
 /* Events in the order of the run, some at a time. */
-enum { REC_BATCH = 1 << 10 };
+enum { REC_BATCH = 1 << 9, REC_PIECES = 8 };
 struct rec_batch {
-    uint32_t count, next;
-    struct rec_merged {
+    _Alignas(64) struct rec_merged { /* a line of the processors' caches: it goes from one to another */
         struct rec_event event;
-        uint32_t log, piece, thread;
+        uint32_t log, shaped, thread; /* `shaped`: the piece in which the shapes of its log begin */
         enum rec_tie tie;
     } items[REC_BATCH];
+    _Alignas(64) uint32_t count, next;
     uint32_t raw_used;
+    bool passes;                                   /* it is filled in one thread and taken in another */
     uint8_t raw[REC_BATCH * 16 + PT_REC_RAW_MOST]; /* what `raw` of the events points to */
 };
 
@@ -74,6 +80,7 @@ struct rec_log {
     uint8_t *bytes;
     size_t cap;
     uint32_t piece, len, pos; /* of the piece that is being read, as far as it is there */
+    uint32_t shaped;          /* the piece that its shapes begin with */
     uint32_t raw_at, raw;     /* in it: the bytes of memory that were given last */
     bool begun;               /* there is one */
     bool grows;               /* more may come */
@@ -81,18 +88,18 @@ struct rec_log {
     size_t shape_cap;
     uint32_t shape_count, last, last_stack;
     uint64_t address, stamp;
-    bool waits;               /* it is among those that are merged */
-    bool open;                /* events[next] is its next one */
-    bool broken;              /* what follows those that are decoded makes no sense */
-    uint64_t head;            /* the stamp of the next event; before that is known, it is no lower */
-    struct rec_event *events; /* decoded ahead, REC_DECODED of them at most; NULL: none so far */
+    bool waits;                 /* it is among those that are merged */
+    bool open;                  /* events[next] is its next one */
+    bool broken;                /* what follows those that are decoded makes no sense */
+    uint64_t head;              /* the stamp of the next event; before that is known, it is no lower */
+    struct rec_stamped *events; /* decoded ahead, REC_DECODED of them at most; NULL: none so far */
     uint32_t next, decoded;
 };
 
 /* The event that the log stands at. */
 static inline struct rec_event *rec_log_event(const struct rec_log *log)
 {
-    return &log->events[log->next];
+    return &log->events[log->next].event;
 }
 
 struct rec_unseen;
@@ -158,7 +165,7 @@ struct rec_maker {
     struct rec_made {
         uint32_t name; /* of the thread, plus 1; 0: not known yet */
         struct rec_shape_place {
-            uint32_t piece, calls, loc, stack; /* piece: plus 1; of another one it says nothing */
+            uint32_t shaped, calls, loc, stack; /* shaped: plus 1; of another one it says nothing */
         } * shapes;
         size_t shape_cap;
     } * logs;
@@ -322,7 +329,7 @@ struct recording {
     struct pt_event made[REC_MADE]; /* those that are made, and not given yet */
     uint32_t made_next, made_count;
     struct pt_ahead *ahead; /* NULL: nobody works ahead */
-    struct rec_batch *pieces[PT_AHEAD_PIECES];
+    struct rec_batch *pieces[REC_PIECES];
     uint8_t raw[PT_REC_PIECE];
 };
 

@@ -3,7 +3,7 @@
  * and read event by event.
  *
  * Guarantee: whatever the bytes are, reading stays within them; a log that makes no sense ends there, and says so.
- * Cost: linear; memory for one piece and its shapes.
+ * Cost: linear; memory for one piece and the shapes.
  */
 #include <stdlib.h>
 
@@ -41,11 +41,11 @@ void rec_log_split(struct rec_log *log)
     if (shapes)
         memcpy(shapes, log->shapes, log->shape_count * sizeof *shapes);
     if (log->events) {
-        struct rec_event *events = pt_xmalloc(REC_DECODED * sizeof *events);
+        struct rec_stamped *events = pt_xmalloc(REC_DECODED * sizeof *events);
         memcpy(events, log->events, log->decoded * sizeof *events);
         for (uint32_t i = 0; i < log->decoded; i++)
-            if (events[i].raw)
-                events[i].raw = bytes + (events[i].raw - log->bytes);
+            if (events[i].event.raw)
+                events[i].event.raw = bytes + (events[i].event.raw - log->bytes);
         log->events = events;
     }
     log->bytes = bytes;
@@ -67,22 +67,30 @@ static bool unpack(struct rec_log *log, const struct rec_part *part)
     return true;
 }
 
+/* Without the one before it, a piece that goes on with its shapes makes no sense. */
+static void begin_piece(struct rec_log *log, const struct rec_part *part)
+{
+    log->damaged = part->stamp < log->stamp || (part->goes_on && (!log->begun || part->piece != log->piece + 1));
+    if (!part->goes_on) {
+        log->shape_count = log->last = log->last_stack = 0;
+        log->address = 0;
+        log->shaped = part->piece;
+    }
+    log->len = log->pos = 0;
+    log->raw = 0;
+    log->stamp = part->stamp;
+    log->piece = part->piece;
+    log->begun = true;
+}
+
 /* The next part, behind what there is of its piece, or as the beginning of another. Parts end where events do. */
 static bool open_part(struct rec_log *log)
 {
     if (log->next_part == log->part_count)
         return false;
     const struct rec_part *part = &log->parts[log->next_part++];
-    if (!log->begun || part->piece != log->piece) {
-        log->len = log->pos = 0;
-        log->shape_count = log->last = log->last_stack = 0;
-        log->address = 0;
-        log->raw = 0;
-        log->damaged = part->stamp < log->stamp;
-        log->stamp = part->stamp;
-        log->piece = part->piece;
-        log->begun = true;
-    }
+    if (!log->begun || part->piece != log->piece)
+        begin_piece(log, part);
     log->damaged = log->damaged || !unpack(log, part);
     return !log->damaged;
 }
@@ -182,6 +190,8 @@ static bool is_possible(const struct rec_known *known)
     enum pt_object_by by = pt_kind_by(known->kind);
     if (by == PT_BY_EXTENT && (known->shape.value > most || known->shape.address > most))
         return false;
+    if (known->kind == PT_KIND_NAMED && known->shape.address > most)
+        return false;
     return by != PT_BY_MEMORY || (known->size <= LARGEST_ACCESS && known->shape.address <= most);
 }
 
@@ -208,8 +218,7 @@ static bool take_event(struct rec_log *log, struct rec_event *ret_event)
     log->last_stack = known->shape.stack;
     log->address = known->shape.address;
     log->pos = (uint32_t)(in.at + raw - log->bytes);
-    *ret_event = (struct rec_event){.stamp = log->stamp,
-                                    .address = known->shape.address,
+    *ret_event = (struct rec_event){.address = known->shape.address,
                                     .value = known->shape.value,
                                     .site = known->site,
                                     .size = known->size,
@@ -230,11 +239,13 @@ static bool decode_some(struct rec_log *log, const struct rec_unseen *unseen)
     if (!log->events)
         log->events = pt_xmalloc(REC_DECODED * sizeof *log->events);
     for (; count < REC_DECODED && log->pos < log->len; count++) {
-        log->broken = !take_event(log, &log->events[count]);
+        struct rec_stamped *to = &log->events[count];
+        log->broken = !take_event(log, &to->event);
         if (log->broken)
             break;
-        if (log->events[count].far)
-            rec_unseen_expect(unseen, log->events[count].address);
+        to->stamp = log->stamp;
+        if (to->event.far)
+            rec_unseen_expect(unseen, to->event.address);
     }
     if (!count)
         return false;

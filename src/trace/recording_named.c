@@ -172,7 +172,7 @@ static bool is_called_so(const struct pt_channel_reader *d, uint32_t events, uin
 {
     bool called = false;
     for (uint32_t i = 0; i < events && !called; i++)
-        called = d->queue[i].object == name;
+        called = d->queue[i].object == name && pt_op_space(d->queue[i].op) == PT_SPACE_VAR;
     return called;
 }
 

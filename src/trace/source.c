@@ -247,6 +247,11 @@ void pt_source_follow(struct pt_source *source, bool follows)
     source->follows = follows;
 }
 
+void pt_source_hold(struct pt_source *source, bool holds)
+{
+    source->holds = holds;
+}
+
 bool pt_source_poll(int fd, uint64_t nanoseconds)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};

@@ -34,7 +34,7 @@ struct pt_source {
     struct pt_names *names;
     char *label;
     enum pt_read ended; /* PT_READ_EVENT as long as it goes on */
-    bool leaves_out, follows;
+    bool leaves_out, follows, holds;
     struct pt_err err; /* of the end, where it has one */
 };
 
@@ -57,6 +57,10 @@ void pt_source_leave_out(struct pt_source *source);
 /* Before the first event: the file, a recording, is still being written. Where it does not go on yet, the answer is
  * PT_READ_WAIT; until its end was read, or this is taken back: then all is there. */
 void pt_source_follow(struct pt_source *source, bool follows);
+
+/* Of a file that is followed: of what is there by now only the initial values are given, and all that has happened
+ * waits, until this is taken back. */
+void pt_source_hold(struct pt_source *source, bool holds);
 
 /* Before the first event of a file: the next event is this one, counted from 1, as if all before it had been read (but
  * nobody saw them). PT_READ_END: it has fewer. Of a binary trace with an index this costs a block or two. */

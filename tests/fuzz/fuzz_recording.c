@@ -55,6 +55,7 @@ static void wrap(const uint8_t *data, size_t size, struct pt_buf *file)
     add(file, (struct pt_rec_chunk){.kind = PT_REC_DEFS}, (const uint8_t *)defs.text, defs.len);
     add(file, (struct pt_rec_chunk){.kind = PT_REC_EVENTS}, data, first);
     add(file, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .thread = 1}, data + first, size - first);
+    add(file, (struct pt_rec_chunk){.kind = PT_REC_MORE, .piece = 1}, data + first, size - first);
     add(file, (struct pt_rec_chunk){.kind = PT_REC_END, .stamp = UINT64_MAX}, NULL, 0);
     pt_buf_release(&defs);
 }

@@ -771,6 +771,20 @@ def objects_that_the_program_names():
 
 
 @test
+def named_first():
+    """A thread whose first event is that it names something."""
+    build("first", """
+        #include <portent.h>
+        int x = 3;
+        int main(void) { portent_watch(&x, sizeof x, PORTENT_INT, "other"); x = 1; return 0; }
+        """)
+    same("status", run("./first", options="record=first.rec").returncode, 0)
+    same("its lines", sorted(line.split("|")[1] for line in lines_of("first.rec") if "(other)" in line), ["init(other)=3", "w(other)=1"])
+    write("first.prop", "property p: always other != 1;\n")
+    contains(run(PORTENT, "run", "--order", "sync", "-s", "first.prop", "--", "./first").stderr, "'p' is violated")
+
+
+@test
 def calls_of_events():
     """Each event has the calls that its thread was in, whatever it did to get there."""
     build("calls", CALLS)
@@ -802,6 +816,19 @@ def chunks_of(recording):
         found.append((kind, recording[at:at + 56 + stored]))
         at += 56 + stored
     return found
+
+
+@test
+def shapes_from_piece_to_piece():
+    """Where all of a recording is kept, a thread's pieces go on with the shapes of those before; where it is limited each stands for itself. Nothing is lost by either."""
+    build("mixed", MIXED, "-DROUNDS=200000")
+    for limit, more in (("", True), (":record_limit=900M", False)):
+        same("its status", run("./mixed", options=f"record=m.rec{limit}").returncode, 0)
+        kinds = [kind for kind, _ in chunks_of(pathlib.Path("m.rec").read_bytes()) if kind in (2, 5)]
+        true(f"{limit}: many pieces: {len(kinds)}", len(kinds) > 10)
+        same(f"{limit}: pieces that go on", kinds.count(5) > kinds.count(2), more)
+        true(f"{limit}: either all go on or none", more or 5 not in kinds)
+        same(f"{limit}: convert", run(PORTENT, "convert", "--text", "m.rec", "-o", "m.trace").returncode, 0)
 
 
 @test
@@ -1377,9 +1404,12 @@ def followed_while_it_runs():
     """What is found in what the program has recorded so far is found while it runs; and in the end it is what `check` finds."""
     build("lasting", LASTING)
     write("l.prop", "property p: always level <= 2; property q: never [begun == 5]* [begun == 6] [begun == 5];\n")
-    begun = time.monotonic()
-    done = run(PORTENT, "run", "--order", "auto", "-s", "l.prop", "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
-    true(f"it was ended early: {time.monotonic() - begun}, {done.stdout}{done.stderr}", time.monotonic() - begun < 60 and "'p' is violated" in done.stdout + done.stderr)
+    for more in ([], ["-o", "early.trace"]):
+        begun = time.monotonic()
+        done = run(PORTENT, "run", "--order", "auto", "-s", "l.prop", *more, "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
+        told = done.stdout + done.stderr
+        true(f"{more}: it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'p' is violated" in told)
+    contains(run(PORTENT, "check", "-s", "l.prop", "early.trace").stdout, "'p' is violated")
     for order in ("sync", "values"):
         for more in ([], ["-s", "l.prop"]):
             run(PORTENT, "run", "-q", "--order", order, *more, "-r", "r.json", "--", "./lasting", "800")
@@ -1388,9 +1418,55 @@ def followed_while_it_runs():
                                       "./lasting", "300"], capture_output=True, check=False)
             if b"AddressSanitizer" not in limited.stderr: # it needs terabytes of address space itself
                 same(f"{order} {more}: without address space for it ({limited.stderr})", verdicts("v.json"), verdicts("r.json"))
-            same(f"{order} {more}: not followed", verdicts("r.json"), verdicts("o.json"))
+            same(f"{order} {more}: with a trace", verdicts("r.json"), verdicts("o.json"))
             write("c.json", run(PORTENT, "check", "--order", order, *more, "--json", "l.trace").stdout)
             same(f"{order} {more}: check", [v for v in verdicts("c.json") if v[0] in [w[0] for w in verdicts("r.json")]], verdicts("r.json"))
+
+
+@test
+def numbers_of_followed_events():
+    """What is found beside the program has the events' numbers in the trace that is written in the end."""
+    build("racing", LASTING.replace("if (i == 100) level = 3;", "").replace("usleep(1000);", "usleep(1000); if (i > 250) level++;"))
+    run(PORTENT, "run", "-q", "--order", "sync", "--races", "-r", "r.json", "-o", "r.trace", "--", "./racing", "300")
+    write("c.json", run(PORTENT, "check", "--order", "sync", "--races", "--json", "r.trace").stdout)
+    sides = []
+    for path in ("r.json", "c.json"):
+        with open(path, encoding="utf-8") as file:
+            answer = json.load(file)
+        sides.append((answer["events"], [(f["object"], f["first"]["event"], f["second"]["event"]) for f in answer["properties"][0]["findings"]]))
+    same("the same events", *sides)
+    true(f"a race, late in the run: {sides[0]}", any(name == "level" and second > 1000 for name, _, second in sides[0][1]))
+
+
+# The same of memory that the program names while it runs, when some has happened already, and of a library's that it never opens.
+NAMING = LASTING.replace("#include <pthread.h>", "#include <portent.h>\n#include <pthread.h>").replace(
+    "rounds = atol(arguments[count - 1]);", """rounds = atol(arguments[count - 1]);
+    int *balance = malloc(sizeof *balance);
+    *balance = 4;
+    for (int i = 0; i < 30; i++) { near++; usleep(10000); }
+    portent_watch(balance, sizeof *balance, PORTENT_INT, "balance");
+    if (rounds < 0) portent_watch(&level, sizeof level, PORTENT_INT, "unnamed");
+    *balance = 5;""")
+
+
+@test
+def named_objects_followed_while_it_runs():
+    """What the program has recorded before it names an object of a property is analysed when it has: with the value that it had then."""
+    build("naming", NAMING)
+    write("n.prop", "property p: always level <= 2; property b: always balance != 0; property c: always !(once balance == 4 && balance == 5);\n")
+    begun = time.monotonic()
+    done = run(PORTENT, "run", "--order", "auto", "-s", "n.prop", "--", "./naming", "100000", options="halt_on_error=1", timeout=90)
+    told = done.stdout + done.stderr
+    true(f"it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'c' is violated" in told and "'b' is violated" not in told)
+    for more in (0, 1): # then one of a property's is never named, and all waits for the end
+        with open("n.prop", "a", encoding="utf-8") as file:
+            file.write("property d: always unnamed == 0;\n" * more)
+        for order in ("sync", "values"):
+            run(PORTENT, "run", "-q", "--order", order, "-s", "n.prop", "-r", "r.json", "--", "./naming", "300")
+            run(PORTENT, "run", "-q", "--order", order, "-s", "n.prop", "-r", "o.json", "-o", "n.trace", "--", "./naming", "300")
+            same(f"{order} {more}: with a trace", verdicts("r.json"), verdicts("o.json"))
+            write("c.json", run(PORTENT, "check", "--order", order, "-s", "n.prop", "--json", "n.trace").stdout)
+            same(f"{order} {more}: check", [v[:2] for v in verdicts("c.json")][:3], [v[:2] for v in verdicts("r.json")][:3])
 
 
 @test

@@ -557,12 +557,68 @@ static void test_followed(void **state)
     }
 }
 
+/* An event of the first shape, at the same address, with the value of the event before it and one more, and a higher
+ * stamp. */
+static void log_again(struct pt_buf *log)
+{
+    uint8_t bytes[64] = {PT_REC_SHAPE_KNOWN | PT_REC_ADDRESS | PT_REC_STAMP}, *to = bytes + 1;
+    to = pt_rec_put(to, 0);
+    to = pt_rec_put(to, pt_rec_fold(1));
+    to = pt_rec_put(to, 10);
+    pt_buf_add(log, (const char *)bytes, (size_t)(to - bytes));
+}
+
+/* Three pieces of a log, of which the second, with that number, goes on with the shapes of the first, and the third
+ * too: the last value that is read, and how it ends. */
+static int64_t last_of_pieces(uint32_t second, enum pt_rec_kind kind, enum pt_read *ret_got)
+{
+    struct made made;
+    struct pt_buf one, more;
+    struct pt_event event;
+    struct pt_err err;
+    int64_t last = 0;
+    begin(&made);
+    pt_buf_init(&one);
+    pt_buf_init(&more);
+    log_event(&one, PT_KIND_WRITE, 1, 4, 0, 2);
+    log_again(&one);
+    log_again(&more);
+    pt_buf_add(&made.bytes, PT_REC_MAGIC, PT_REC_MAGIC_LEN);
+    add_chunk(&made.bytes, (struct pt_rec_chunk){.kind = PT_REC_FIRST}, NULL);
+    add_definitions(&made.bytes);
+    add_chunk(&made.bytes, (struct pt_rec_chunk){.kind = PT_REC_EVENTS}, &one);
+    add_chunk(&made.bytes, (struct pt_rec_chunk){.kind = kind, .piece = second, .stamp = 20}, &more);
+    add_chunk(&made.bytes, (struct pt_rec_chunk){.kind = kind, .piece = second + 1, .stamp = 30}, &more);
+    add_chunk(&made.bytes, (struct pt_rec_chunk){.kind = PT_REC_END, .stamp = 60}, NULL);
+    made.source = pt_source_from_memory("label", made.bytes.text, made.bytes.len, &made.names);
+    while ((*ret_got = pt_source_next(made.source, &event, &err)) == PT_READ_EVENT)
+        last = event.op == PT_OP_WRITE ? event.value.i : last;
+    pt_buf_release(&one);
+    pt_buf_release(&more);
+    finish(&made);
+    return last;
+}
+
+/* A piece that goes on has the shapes of the one before it; where that is missing, or nothing is said to go on, it
+ * makes no sense. */
+static void test_pieces(void **state)
+{
+    enum pt_read got;
+    (void)state;
+    assert_int_equal(last_of_pieces(1, PT_REC_MORE, &got), 5);
+    assert_int_equal(got, PT_READ_END);
+    assert_int_equal(last_of_pieces(2, PT_REC_MORE, &got), 3);
+    assert_int_equal(got, PT_READ_TORN);
+    assert_int_equal(last_of_pieces(1, PT_REC_EVENTS, &got), 3);
+    assert_int_equal(got, PT_READ_TORN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_followed),    cmocka_unit_test(test_same_events), cmocka_unit_test(test_losses),
         cmocka_unit_test(test_live),        cmocka_unit_test(test_gap),         cmocka_unit_test(test_silent_program),
-        cmocka_unit_test(test_recognition),
+        cmocka_unit_test(test_recognition), cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,13 @@
  *
  * With `--order` the recording is followed while it grows, whenever the channel has nothing: events are read, checked
  * and given to the analyses as they come, and when the program has ended only the rest is left, and what an engine does
- * at the end of a run (the searches of `sync` and `values`, which need all of it). It is not followed, but read when
- * the program has ended, where a trace of it is written, which begins with all initial values; where its size is
- * limited, since what was not read yet might go; and as long as variables of properties have no initial value.
+ * at the end of a run (the searches of `sync` and `values`, which need all of it). A trace of it, which begins with all
+ * initial values, is written then, in a second pass. Where its size is limited it is not followed, but read at the end:
+ * what was not read yet might go. As long as variables of properties have no initial value, because the program has not
+ * named them yet or not opened their library, what is recorded waits in the file.
  *
- * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it.
+ * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it, or
+ * two.
  */
 #include "cli/run/recorded.h"
 
@@ -100,8 +102,8 @@ static bool follows(struct pt_session *session)
     struct pt_err err;
     if (session->beside)
         return true;
-    if (!session->wider || session->writer || session->record_limit || session->late.missing_count ||
-        !pt_channel_started(session->reader) || stat(session->recording, &about) != 0 ||
+    if (!session->wider || session->record_limit || !pt_channel_started(session->reader) ||
+        stat(session->recording, &about) != 0 ||
         (size_t)about.st_size <= PT_REC_MAGIC_LEN + sizeof(struct pt_rec_chunk) ||
         pt_source_open(session->recording, &session->names, &session->beside, &err) != PT_OK)
         return false;
@@ -115,14 +117,33 @@ static bool has_come(const struct pt_session *session, const struct pt_event *in
     return pt_session_is_resolved(session, pt_name(&session->names, PT_SPACE_VAR, initial->object));
 }
 
+/* Where events go: pt_session_analyse, pt_session_write or both. */
+typedef void receiver(struct pt_session *session, const struct pt_event *event);
+
+/* An initial value; the last one that a property needs lets the events go. */
+static void take_initial(struct pt_session *session, struct pt_source *source, const struct pt_event *initial,
+                         receiver *to)
+{
+    if (has_come(session, initial)) /* from the channel, whether it is accessed or not */
+        return;
+    to(session, initial);
+    if (!session->late.flowing)
+        (void)pt_late_initial(&session->late, pt_name(&session->names, PT_SPACE_VAR, initial->object), initial->value);
+    pt_source_hold(source, !session->late.flowing && session->late.missing_count);
+}
+
 /* As many events as there are, and at most so many. */
-static enum pt_read take(struct pt_session *session, struct pt_source *source, uint64_t most, struct pt_err *err)
+static enum pt_read take(struct pt_session *session, struct pt_source *source, uint64_t most, receiver *to,
+                         struct pt_err *err)
 {
     struct pt_event event;
     enum pt_read got = PT_READ_EVENT;
-    while (most-- && (got = pt_source_next(source, &event, err)) == PT_READ_EVENT)
-        if (event.op != PT_OP_INIT || !has_come(session, &event)) /* from the channel, whether it is accessed or not */
-            pt_session_pass_on(session, &event);
+    while (most-- && (got = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
+        if (event.op == PT_OP_INIT)
+            take_initial(session, source, &event, to);
+        else
+            to(session, &event);
+    }
     return got;
 }
 
@@ -130,28 +151,44 @@ bool pt_recorded_follow(struct pt_session *session)
 {
     enum { SOME = 4096 }; /* then the channel is looked at */
     struct pt_err err;
-    return session->recording && follows(session) && take(session, session->beside, SOME, &err) == PT_READ_EVENT;
+    if (!session->recording || !follows(session))
+        return false;
+    pt_source_hold(session->beside, session->late.missing_count);
+    return take(session, session->beside, SOME, pt_session_analyse, &err) == PT_READ_EVENT;
+}
+
+/* All of a recording that has its end. */
+static enum pt_read take_all(struct pt_session *session, receiver *to, struct pt_err *err)
+{
+    struct pt_source *source;
+    if (pt_source_open(session->recording, &session->names, &source, err) != PT_OK)
+        return PT_READ_ERROR;
+    leave_out(session, source);
+    enum pt_read got = take(session, source, UINT64_MAX, to, err);
+    pt_source_free(source);
+    return got;
+}
+
+/* What was followed has been analysed up to somewhere. */
+static enum pt_read take_rest(struct pt_session *session, struct pt_err *err)
+{
+    pt_source_hold(session->beside, false);
+    pt_source_follow(session->beside, false);
+    enum pt_read got = take(session, session->beside, UINT64_MAX, pt_session_analyse, err);
+    pt_source_free(session->beside);
+    session->beside = NULL;
+    struct pt_err again;
+    if (session->writer)
+        (void)take_all(session, pt_session_write, &again); /* which ends as it did the first time */
+    return got;
 }
 
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
 {
-    struct pt_source *source = session->beside;
     struct pt_err err;
-    enum pt_read got = PT_READ_ERROR;
     if (!pt_channel_started(session->reader)) /* nothing was observed, which is said elsewhere */
         return;
-    if (source) {
-        pt_source_follow(source, false);
-    } else if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
-        leave_out(session, source);
-    } else {
-        source = NULL;
-    }
-    if (source) {
-        got = take(session, source, UINT64_MAX, &err);
-        pt_source_free(source);
-        session->beside = NULL;
-    }
+    enum pt_read got = session->beside ? take_rest(session, &err) : take_all(session, pt_session_pass_on, &err);
     if (got != PT_READ_END) {
         session->torn = pt_xstrdup(err.message);
         pt_buf_puts(lost, err.message);

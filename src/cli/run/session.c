@@ -289,7 +289,7 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-void pt_session_pass_on(struct pt_session *session, const struct pt_event *event)
+void pt_session_write(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -297,11 +297,22 @@ void pt_session_pass_on(struct pt_session *session, const struct pt_event *event
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
+}
+
+void pt_session_analyse(struct pt_session *session, const struct pt_event *event)
+{
+    struct pt_err err;
     if (!session->nonsense && (pt_analysis_event(session->analysis, event, &err) != PT_OK ||
                                (session->later && pt_checks_event(session->later, event, &err) != PT_OK))) {
         session->nonsense = true;
         pt_session_complain(session, &err);
     }
+}
+
+void pt_session_pass_on(struct pt_session *session, const struct pt_event *event)
+{
+    pt_session_write(session, event);
+    pt_session_analyse(session, event);
 }
 
 /* The events that have waited for initial values. */

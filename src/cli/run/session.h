@@ -105,7 +105,9 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
                                      struct pt_err *err) PT_WARN_UNUSED;
 /* Whether a variable of this name was found in debug information because a property names it. */
 bool pt_session_is_resolved(const struct pt_session *session, const char *name);
-/* An event goes to the copy and to the analysis. */
+/* An event goes to the copy; to the analysis; to both. */
+void pt_session_write(struct pt_session *session, const struct pt_event *event);
+void pt_session_analyse(struct pt_session *session, const struct pt_event *event);
 void pt_session_pass_on(struct pt_session *session, const struct pt_event *event);
 /* An output file could not be written to its end, for this reason. */
 void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);

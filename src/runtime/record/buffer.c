@@ -20,8 +20,9 @@ _Atomic uint32_t pt_record_work;
 static struct {
     struct pt_spin lock;
     struct pt_rec_live *file;
-    struct pt_record_buffer *all; /* a table; those below `count` have been in use */
-    uint32_t count, most;
+    struct pt_record_buffer *all;                 /* a table; those below `count` have been in use */
+    struct pt_record_coder *coders, *free_coders; /* a table, too; those below `coder_count` have been in use */
+    uint32_t count, most, coder_count, coder_most;
     uint32_t roomy;   /* as many have room on the disk, or need none */
     const char *live; /* the name of their file; NULL: there is none */
     uint32_t defined; /* buffers of definitions so far */
@@ -37,7 +38,8 @@ static char *map_buffers(const char *path)
 {
     unsigned most = MOST_BITS;
     char *at = NULL;
-    while (most > LEAST_BITS && pt_sys_is_much(PT_REC_LIVE_FIRST + (sizeof *buffers.all << most)))
+    while (most > LEAST_BITS &&
+           pt_sys_is_much(PT_REC_LIVE_FIRST + ((sizeof *buffers.all + sizeof *buffers.coders) << most)))
         most -= 2;
     for (unsigned bits = most; bits >= LEAST_BITS && !at && path; bits -= 2) {
         buffers.most = 1u << bits;
@@ -58,12 +60,25 @@ static char *map_buffers(const char *path)
     return at;
 }
 
+/* As many as there may be buffers, or as address space lets there be. A child has its parent's. */
+static bool make_coders(void)
+{
+    for (uint32_t most = buffers.most; buffers.coder_most < most && most >> LEAST_BITS; most >>= 2) {
+        buffers.coders = pt_sys_reserve_table(sizeof *buffers.coders * most);
+        buffers.coder_most = buffers.coders ? most : 0;
+    }
+    buffers.most = buffers.most < buffers.coder_most ? buffers.most : buffers.coder_most;
+    buffers.coder_count = 0;
+    buffers.free_coders = NULL;
+    return buffers.coder_most;
+}
+
 bool pt_record_start_buffers(const char *path)
 {
     _Static_assert(sizeof *buffers.file <= PT_REC_LIVE_FIRST, "it stands before the buffers");
     buffers.live = path;
     char *at = map_buffers(path);
-    if (!at)
+    if (!at || !make_coders())
         return false;
     pt_spin_reset(&buffers.lock); /* a child has its parent's, whatever state that was in */
     buffers.count = buffers.defined = 0;
@@ -143,7 +158,7 @@ static void await_room(void)
 }
 
 /* Without an owner it is for definitions. NULL: nothing is recorded any more. */
-static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
+static struct pt_record_buffer *take_empty(struct pt_record_self *owner, enum pt_rec_kind kind)
 {
     await_room();
     pt_spin_lock(&buffers.lock);
@@ -159,7 +174,7 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
         atomic_store_explicit(&buffer->live.events, 0, memory_order_relaxed);
         atomic_store_explicit(&buffer->live.cut, 0, memory_order_relaxed);
         buffer->owner = owner;
-        buffer->live.kind = owner ? PT_REC_EVENTS : PT_REC_DEFS;
+        buffer->live.kind = kind;
         buffer->live.thread = owner ? owner->thread : 0;
         buffer->live.piece = owner ? owner->pieces++ : buffers.defined++;
         buffer->live.stamp = owner ? owner->stamp : 0;
@@ -172,31 +187,73 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
     return buffer;
 }
 
-bool pt_record_next_buffer(struct pt_record_self *self)
-{
-    pt_record_give_buffer(self);
-    struct pt_record_buffer *buffer = take_empty(self);
-    self->buffer = buffer;
-    self->last = NULL;
-    if (!buffer && !is_closed())
-        pt_runtime_stop("more threads at a time than recordings have buffers for");
-    if (!buffer)
-        return false;
-    buffer->shape_count = buffer->last_stack = 0;
-    buffer->address = 0;
-    buffer->raw = 0;
-    memset(buffer->slots, 0, sizeof buffer->slots);
-    return true;
-}
-
-void pt_record_give_buffer(struct pt_record_self *self)
+static void hand_over(struct pt_record_self *self)
 {
     if (self->buffer) {
         self->buffer->until = self->stamp;
         enqueue(self->buffer);
     }
     self->buffer = NULL;
+}
+
+/* A thread that has a buffer has one of these: there are as many. */
+static struct pt_record_coder *take_coder(void)
+{
+    pt_spin_lock(&buffers.lock);
+    struct pt_record_coder *coder = buffers.free_coders;
+    if (coder)
+        buffers.free_coders = coder->next;
+    else if (buffers.coder_count < buffers.coder_most)
+        coder = &buffers.coders[buffers.coder_count++];
+    pt_spin_unlock(&buffers.lock);
+    return coder;
+}
+
+static void give_coder(struct pt_record_self *self)
+{
+    struct pt_record_coder *coder = self->coder;
+    self->coder = NULL;
     self->last = NULL;
+    if (!coder)
+        return;
+    pt_spin_lock(&buffers.lock);
+    coder->next = buffers.free_coders;
+    buffers.free_coders = coder;
+    pt_spin_unlock(&buffers.lock);
+}
+
+static void forget_shapes(struct pt_record_self *self)
+{
+    self->last = NULL;
+    self->shape_count = self->last_stack = 0;
+    self->address = 0;
+    memset(self->coder->slots, 0, sizeof self->coder->slots);
+}
+
+bool pt_record_next_buffer(struct pt_record_self *self)
+{
+    bool goes_on = self->last && pt_record_remembers && self->shape_count < PT_REC_SHAPES;
+    hand_over(self);
+    if (!self->coder)
+        self->coder = take_coder();
+    struct pt_record_buffer *buffer = self->coder ? take_empty(self, goes_on ? PT_REC_MORE : PT_REC_EVENTS) : NULL;
+    if (!buffer && !is_closed())
+        pt_runtime_stop("more threads at a time than recordings have buffers for");
+    if (!buffer) {
+        give_coder(self);
+        return false;
+    }
+    buffer->raw = 0;
+    if (!goes_on)
+        forget_shapes(self);
+    self->buffer = buffer;
+    return true;
+}
+
+void pt_record_give_buffer(struct pt_record_self *self)
+{
+    hand_over(self);
+    give_coder(self);
 }
 
 /* Nobody owns it, so the writer does not wait for anybody on its account. */
@@ -207,7 +264,7 @@ void pt_record_define(const struct pt_record *record)
     if (used + record->bytes > PT_REC_PIECE) {
         if (buffer)
             enqueue(buffer);
-        buffer = take_empty(NULL);
+        buffer = take_empty(NULL, PT_REC_DEFS);
         if (!buffer)
             return;
         used = 0;

@@ -94,7 +94,7 @@ static bool drop_one(uint8_t *bytes)
         (pt_sys_read_at(file.fd, bytes, len, file.first) != len || !pt_record_append(bytes, len)))
         return false;
     file.lost += chunk.events;
-    file.until = chunk.kind == PT_REC_EVENTS && chunk.until > file.until ? chunk.until : file.until;
+    file.until = pt_rec_has_events(chunk.kind) && chunk.until > file.until ? chunk.until : file.until;
     file.first += len;
     return true;
 }

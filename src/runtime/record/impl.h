@@ -23,27 +23,34 @@ struct pt_record_shape {
     struct pt_record_shape *next, *other; /* that followed it last time, and some other time */
 };
 
-/* Where events of a thread go until they are written, and what their coding needs. */
+/* Where events of a thread go until they are written. */
 struct pt_record_buffer {
     _Alignas(4096) struct pt_rec_live_buffer live; /* pages of its own: they may be put elsewhere, see buffer.c */
     uint8_t bytes[PT_REC_PIECE];
-    struct pt_record_buffer *next;    /* in the queue, or in the free list */
-    struct pt_record_self *owner;     /* whose it is now; NULL: nobody's */
-    uint64_t seen;                    /* the writer's: the owner's `busy` when it looked */
-    uint64_t until;                   /* no stamp in it is higher; set when it is full, or copied */
-    uint32_t shape_count, last_stack; /* stack of the latest event */
-    uint64_t address;                 /* its address */
-    uint32_t raw_at, raw;             /* bytes of memory of the latest event that has such; 0: there are none */
-    uint16_t slots[PT_RECORD_SLOTS];  /* numbers of shapes plus 1, by a hash */
+    struct pt_record_buffer *next; /* in the queue, or in the free list */
+    struct pt_record_self *owner;  /* whose it is now; NULL: nobody's */
+    uint64_t seen;                 /* the writer's: the owner's `busy` when it looked */
+    uint64_t until;                /* no stamp in it is higher; set when it is full, or copied */
+    uint32_t raw_at, raw;          /* bytes of memory of the latest event that has such; 0: there are none */
+};
+
+/* The shapes that a thread's log has now: from piece to piece, as long as the reader has all of them. */
+struct pt_record_coder {
+    struct pt_record_coder *next;    /* in the free list */
+    uint16_t slots[PT_RECORD_SLOTS]; /* numbers of shapes plus 1, by a hash */
     struct pt_record_shape shapes[PT_REC_SHAPES];
 };
 
 /* What is kept of a thread. It lies beside the thread, and is all zero when it begins. */
 struct pt_record_self {
     struct pt_record_buffer *buffer; /* NULL: it has none yet, or none any more */
-    struct pt_record_shape *last;    /* that of the latest event in it; NULL: there is none yet */
-    _Atomic uint64_t busy;           /* odd while an event is made */
-    uint64_t stamp;                  /* of its latest event; read by who takes a page (own.c) */
+    struct pt_record_shape *last;    /* that of the latest event; NULL: it has no buffer, or no shape yet */
+    struct pt_record_coder *coder;   /* as long as it has a buffer */
+    uint64_t address;                /* of the latest event */
+    uint32_t last_stack;             /* its stack */
+    uint32_t shape_count;
+    _Atomic uint64_t busy; /* odd while an event is made */
+    uint64_t stamp;        /* of its latest event; read by who takes a page (own.c) */
     uint32_t thread, pieces;
     struct pt_shadow_self *shadow;         /* NULL: it does not record yet, or not any more */
     struct pt_record_self *before, *after; /* in the list of those that do */

@@ -71,7 +71,8 @@ static inline bool has_room(const struct pt_record_buffer *buffer)
 static inline bool prepare(struct pt_thread *thread)
 {
     const struct pt_record_buffer *buffer = thread->record->buffer;
-    return __builtin_expect(buffer && has_room(buffer) && buffer->shape_count < PT_REC_SHAPES, 1) || take_room(thread);
+    return __builtin_expect(buffer && has_room(buffer) && thread->record->shape_count < PT_REC_SHAPES, 1) ||
+           take_room(thread);
 }
 
 /* From here on the writer knows that an event is under way whose time may be past. */
@@ -98,25 +99,25 @@ static bool is_shape(const struct pt_record_shape *shape, const struct event *ev
 static __attribute__((noinline)) unsigned find_shape(struct pt_record_self *self, const struct event *event,
                                                      struct pt_record_shape **ret_shape, uint8_t **to)
 {
-    struct pt_record_buffer *buffer = self->buffer;
+    struct pt_record_coder *coder = self->coder;
     uint64_t hash = pt_mix64((uintptr_t)event->site + kind_of(event->what) + ((uint64_t)size_of(event->what) << 40));
     uint32_t slot = (uint32_t)hash % PT_RECORD_SLOTS;
-    for (; buffer->slots[slot]; slot = (slot + 1) % PT_RECORD_SLOTS) {
-        uint32_t number = buffer->slots[slot] - 1u;
-        if (!is_shape(&buffer->shapes[number], event))
+    for (; coder->slots[slot]; slot = (slot + 1) % PT_RECORD_SLOTS) {
+        uint32_t number = coder->slots[slot] - 1u;
+        if (!is_shape(&coder->shapes[number], event))
             continue;
-        *ret_shape = &buffer->shapes[number];
+        *ret_shape = &coder->shapes[number];
         *to = pt_rec_put(*to, number);
         return PT_REC_SHAPE_KNOWN;
     }
-    uint32_t number = buffer->shape_count++;
-    buffer->slots[slot] = (uint16_t)(number + 1);
-    buffer->shapes[number] = (struct pt_record_shape){.known = {.address = buffer->address},
-                                                      .site = event->site,
-                                                      .what = event->what,
-                                                      .next = buffer->shapes,
-                                                      .other = buffer->shapes};
-    *ret_shape = &buffer->shapes[number];
+    uint32_t number = self->shape_count++;
+    coder->slots[slot] = (uint16_t)(number + 1);
+    coder->shapes[number] = (struct pt_record_shape){.known = {.address = self->address},
+                                                     .site = event->site,
+                                                     .what = event->what,
+                                                     .next = coder->shapes,
+                                                     .other = coder->shapes};
+    *ret_shape = &coder->shapes[number];
     *to = pt_rec_put(*to, pt_record_site_number(self, event->site));
     *(*to)++ = (uint8_t)event->what;
     *(*to)++ = (uint8_t)(event->what >> 8);
@@ -195,18 +196,18 @@ INLINE unsigned put_value(const struct pt_record_self *self, struct pt_rec_shape
     return bits;
 }
 
-INLINE unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
+INLINE unsigned put_stack(struct pt_record_self *self, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
 {
     unsigned way = PT_REC_STACK_LAST;
     if (__builtin_expect(stack == shape->stack, 1)) {
-        buffer->last_stack = stack;
+        self->last_stack = stack;
         return PT_REC_STACK_SHAPE << PT_REC_STACK_AT;
     }
-    if (stack != buffer->last_stack) {
+    if (stack != self->last_stack) {
         *to = pt_rec_put(*to, stack);
         way = PT_REC_STACK_OTHER;
     }
-    shape->stack = buffer->last_stack = stack;
+    shape->stack = self->last_stack = stack;
     return way << PT_REC_STACK_AT;
 }
 
@@ -237,7 +238,7 @@ INLINE void put_end(struct pt_record_self *self, struct pt_record_buffer *buffer
     if (raw)
         memcpy(to, from, raw);
     *tag = (uint8_t)bits;
-    buffer->address = address;
+    self->address = address;
     uint32_t events = atomic_load_explicit(&buffer->live.events, memory_order_relaxed);
     atomic_store_explicit(&buffer->live.events, events + 1, memory_order_relaxed);
     /* release: partner of the acquire when the writer takes the rest of a buffer */
@@ -261,10 +262,10 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
         stamp = in_turn(self->thread, stamp);
     unsigned bits = choose_shape(self, event, &shape, &to);
     follow_shape(self, shape);
-    bits |= put_address(&shape->known, buffer->address, event->address, &to);
+    bits |= put_address(&shape->known, self->address, event->address, &to);
     if (pt_rec_has_value(kind, size))
         bits |= put_value(self, &shape->known, event->what, event->address, event->value, &to);
-    bits |= put_stack(buffer, &shape->known, stack, &to);
+    bits |= put_stack(self, &shape->known, stack, &to);
     uint32_t raw = pt_rec_raw_bytes(kind, size);
     if (raw && repeats(buffer, event->raw, raw)) {
         bits |= PT_REC_VALUE;
@@ -357,7 +358,7 @@ INLINE struct pt_record_shape *expect_shape(struct pt_record_self *self, uint64_
     if (shape->site != site || shape->what != what)
         return NULL;
     *ret_bits = PT_REC_SHAPE_KNOWN;
-    *to = pt_rec_put(*to, (uint64_t)(shape - self->buffer->shapes));
+    *to = pt_rec_put(*to, (uint64_t)(shape - self->coder->shapes));
     return shape;
 }
 
@@ -403,9 +404,9 @@ void pt_record_small(struct pt_shadow_self *shadow, uint64_t what, const struct 
                          ? pt_stamp_touch(self->thread, self->stamp, address, size_of(what), timed)
                          : pt_stamp_touch_in(leaf, self->thread, self->stamp, address, timed);
     follow_shape(self, shape);
-    bits |= put_address(&shape->known, buffer->address, address, &to);
+    bits |= put_address(&shape->known, self->address, address, &to);
     bits |= put_value(self, &shape->known, what, address, value, &to);
-    bits |= put_stack(buffer, &shape->known, self->stack, &to);
+    bits |= put_stack(self, &shape->known, self->stack, &to);
     put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
     end(self);
     return;
@@ -472,9 +473,9 @@ void pt_record_owned(struct pt_shadow_self *shadow, uint64_t what, const struct 
         goto unusual;
     uint64_t stamp = pt_stamp_touch_owned(page, self->stamp);
     follow_shape(self, shape);
-    bits |= put_address(&shape->known, buffer->address, address, &to);
+    bits |= put_address(&shape->known, self->address, address, &to);
     bits |= put_value(self, &shape->known, what, address, value, &to);
-    bits |= put_stack(buffer, &shape->known, self->stack, &to);
+    bits |= put_stack(self, &shape->known, self->stack, &to);
     put_end(self, buffer, address, stamp, tag, to, bits, NULL, 0);
     return;
 unusual:

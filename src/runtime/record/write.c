@@ -119,7 +119,7 @@ static void fail(const char *why)
  * are. */
 static bool is_packed(const struct pt_rec_chunk *chunk, uint32_t len)
 {
-    bool skip = chunk->kind == PT_REC_EVENTS && writer.skips;
+    bool skip = pt_rec_has_events(chunk->kind) && writer.skips;
     writer.skips -= skip;
     return len && !skip;
 }
@@ -131,7 +131,7 @@ static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_
     uint8_t *stored = writer.packed + sizeof chunk;
     bool packs = is_packed(&chunk, len);
     size_t packed = packs ? pt_lz_pack(&writer.lz, bytes, len, stored, len) : 0;
-    if (packs && chunk.kind == PT_REC_EVENTS && (!packed || packed > len - len / 16))
+    if (packs && pt_rec_has_events(chunk.kind) && (!packed || packed > len - len / 16))
         writer.skips = SKIPS;
     if (writer.failed)
         return;
@@ -179,7 +179,7 @@ static void write_full(void)
 {
     struct pt_record_buffer *buffer;
     while ((buffer = pt_record_take_full())) {
-        if (buffer->live.kind == PT_REC_EVENTS)
+        if (pt_rec_has_events(buffer->live.kind))
             write_definitions();
         write_buffer(buffer);
         pt_record_give_back(buffer);
