@@ -44,7 +44,10 @@ static unsigned measure(const char *formula, double *ret_seconds, struct pt_err 
             names[i] = p->atoms[i].text;
         struct pt_automaton *aut;
         if (pt_automaton_of_formula(&p->pool, p->formula, names, p->atom_count, STATE_LIMIT, &aut, err) == PT_OK) {
-            states = aut->state_count;
+            bool monitorable;
+            struct pt_err why;
+            enum pt_status asked = pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &why);
+            states = asked == PT_OK || asked == PT_ELIMIT ? aut->state_count : 0; /* the program asks, too */
             pt_automaton_free(aut);
         }
     }
@@ -108,6 +111,12 @@ static void put_implied(struct pt_buf *f, unsigned n)
     pt_buf_puts(f, ") -> [](q -> <>r)");
 }
 
+static void put_unfair(struct pt_buf *f, unsigned n)
+{
+    put_fair(f, n);
+    pt_buf_puts(f, " && <>(q && []!r)");
+}
+
 static void put_until_left(struct pt_buf *f, unsigned n)
 {
     for (unsigned i = 1; i < n; i++)
@@ -148,6 +157,7 @@ static const struct family {
 } families[] = {
     {"gf: GF p1 and ... GF pn", put_fair},
     {"fair: (GF p1 and ... GF pn) -> G(q -> F r)", put_implied},
+    {"not fair: GF p1 and ... GF pn and F(q and G !r)", put_unfair},
     {"ul: (((p1 U p2) U p3) ... U pn)", put_until_left},
     {"p1 U (p2 U (... U pn))", put_until_right},
     {"G(p -> q or X q or ... X^n q)", put_within},

@@ -11,9 +11,20 @@
 
 #include "engine/lattice_impl.h"
 
-struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index)
+void lat_column_grow(struct lat_column *column)
 {
-    return &column->events[column->head + (index - column->freed - 1)];
+    enum { FIRST = 16 };
+    uint64_t cap = column->events ? column->mask + 1 : 0;
+    if (column->arrived - column->freed < cap)
+        return;
+    struct lat_column grown = *column;
+    cap = cap ? 2 * cap : FIRST;
+    grown.events = pt_xmalloc(cap * sizeof *grown.events);
+    grown.mask = cap - 1;
+    for (uint64_t k = column->freed + 1; k <= column->arrived; k++)
+        *lat_event_at(&grown, k) = *lat_event_at(column, k);
+    free(column->events);
+    *column = grown;
 }
 
 uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns)
@@ -30,8 +41,8 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
     enum { AHEAD = 8 };
     while (column->freed < upto) {
         if (column->arrived - column->freed > AHEAD) /* it was used long ago */
-            __builtin_prefetch(column->events[column->head + AHEAD].clock, 1);
-        struct lat_event *e = &column->events[column->head++];
+            __builtin_prefetch(lat_event_at(column, column->freed + 1 + AHEAD)->clock, 1);
+        struct lat_event *e = lat_event_at(column, column->freed + 1);
         if (e->var != PT_NONE && e->number > l->freed_numbers[e->var]) {
             l->freed_numbers[e->var] = e->number;
             l->freed_values[e->var] = e->value;
@@ -40,11 +51,6 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
         pt_clock_unref(e->clock);
         free(e->last);
         column->freed++;
-    }
-    uint32_t alive = (uint32_t)(column->arrived - column->freed);
-    if (column->head > 64 && column->head > alive) {
-        memmove(column->events, column->events + column->head, alive * sizeof *column->events);
-        column->head = 0;
     }
 }
 

@@ -23,7 +23,7 @@ struct lat_block {
 };
 
 enum { SMALLEST_BLOCK = 64 };
-enum { AHEAD = 4 }; /* levels that are dropped one after the other */
+enum { AT_ONCE = 16, AHEAD = 4 }; /* levels that are dropped together; that are looked at before */
 
 /*
  * Of full explorations not every level is copied even while there is room: the copies were a quarter of the time of one
@@ -131,6 +131,14 @@ static bool has_one_letter(const struct lat_part *part)
     return part->count && !difference;
 }
 
+/* The arrays follow each other; of each there are so many. */
+static void place(struct lat_past_level *past, size_t keys, size_t letters, size_t sets)
+{
+    past->letters = (pt_letter *)(past->keys + keys);
+    past->sets = past->letters + letters;
+    past->common = past->sets + sets;
+}
+
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *past)
 {
@@ -151,11 +159,11 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     size_t keys = (past->row ? 1 : past->count) * words;
     size_t letters = past->one_letter ? 1 : past->count, sets = past->one_set ? 1 : past->count;
     size_t bytes = keys * sizeof *past->keys + letters * sizeof *past->letters + sets * sizeof *past->sets;
-    past->block = block_take(&l->history, bytes + fields * sizeof *past->common, lat_has_many_workers(l));
-    past->keys = (uint64_t *)(void *)past->block->data;
-    past->letters = (pt_letter *)(past->keys + keys);
-    past->sets = past->letters + letters;
-    past->common = past->sets + sets;
+    size_t size = bytes + fields * sizeof *past->common;
+    bool own = keys == 1 && letters == 1 && sets == 1 && size <= sizeof past->own && !l->full; /* others are moved */
+    past->block = own ? NULL : block_take(&l->history, size, lat_has_many_workers(l));
+    past->keys = own ? past->own : (uint64_t *)(void *)past->block->data;
+    place(past, keys, letters, sets);
     if (level->part_count == 1)
         copy_part(l, NULL, 0, &(struct copying){level, past});
     else
@@ -173,17 +181,25 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     past->bytes += sizeof *past + bytes;
 }
 
-/* Forgets the oldest level, and the events that only it needed. */
+/* Forgets the oldest level. */
 static void drop_oldest(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
-    if (h->head + AHEAD < h->count) /* it was written long ago */
-        __builtin_prefetch(h->levels[h->head + AHEAD].block);
-    h->bytes -= h->levels[h->head].bytes;
-    lat_past_level_release(l, &h->levels[h->head++]);
-    if (h->head == h->count)
+    struct lat_past_level *oldest = lat_past_at(h, 0);
+    if (h->count > AHEAD && lat_past_at(h, AHEAD)->block) /* it was written long ago */
+        __builtin_prefetch(lat_past_at(h, AHEAD)->block);
+    h->bytes -= oldest->bytes;
+    lat_past_level_release(l, oldest);
+    h->head = h->head + 1 < h->cap ? h->head + 1 : 0;
+    h->count--;
+}
+
+/* Forgets the events that only levels before the oldest one needed. */
+static void free_before(struct pt_lattice *l)
+{
+    if (!l->history.count)
         return;
-    const struct lat_past_level *oldest = &h->levels[h->head];
+    const struct lat_past_level *oldest = lat_past_at(&l->history, 0);
     lat_relay_forget(l, oldest->level);
     /* Events that are in every cut may still have bits: while there are words, lat_relay_forget alone forgets some. */
     for (uint32_t f = 0; f < oldest->fields && !l->ranked; f++) {
@@ -195,13 +211,28 @@ static void drop_oldest(struct pt_lattice *l)
     }
 }
 
-static void compact(struct lat_history *h)
+/* Room for one more level. Those of bounded windows are never more than fit into a ring of that size. */
+static void grow(struct pt_lattice *l, struct lat_history *h)
 {
-    if (h->head > 1024 && h->head > h->count / 2) {
-        h->count -= h->head;
-        memmove(h->levels, h->levels + h->head, h->count * sizeof *h->levels);
-        h->head = 0;
+    enum { FIRST = 64, MOST_BOUNDED = LAT_BOUNDED_LEVELS + 1 };
+    if (h->count < h->cap)
+        return;
+    struct lat_history grown = *h;
+    grown.cap = h->cap ? 2 * h->cap : FIRST;
+    if (!l->full && h->cap < MOST_BOUNDED && grown.cap > MOST_BOUNDED)
+        grown.cap = MOST_BOUNDED;
+    grown.levels = pt_xmalloc(grown.cap * sizeof *grown.levels);
+    grown.head = 0;
+    for (uint32_t i = 0; i < h->count; i++) {
+        struct lat_past_level *past = &grown.levels[i];
+        *past = *lat_past_at(h, i);
+        if (past->block)
+            continue;
+        past->keys = past->own;
+        place(past, 1, 1, 1);
     }
+    free(h->levels);
+    *h = grown;
 }
 
 static void double_stride(struct pt_lattice *l)
@@ -210,11 +241,12 @@ static void double_stride(struct pt_lattice *l)
     uint32_t kept = 0;
     h->stride *= 2;
     for (uint32_t i = 0; i < h->count; i++) {
-        if (h->levels[i].level % h->stride == 0) {
-            h->levels[kept++] = h->levels[i];
+        struct lat_past_level *past = lat_past_at(h, i);
+        if (past->level % h->stride == 0) {
+            *lat_past_at(h, kept++) = *past;
         } else {
-            h->bytes -= h->levels[i].bytes;
-            lat_past_level_release(l, &h->levels[i]);
+            h->bytes -= past->bytes;
+            lat_past_level_release(l, past);
         }
     }
     h->count = kept;
@@ -222,22 +254,23 @@ static void double_stride(struct pt_lattice *l)
 
 static bool too_much(const struct pt_lattice *l)
 {
-    const struct lat_history *h = &l->history;
-    return lat_any(l, h->bytes > h->budget) || (!l->full && h->count - h->head > LAT_BOUNDED_LEVELS);
+    return lat_any(l, l->history.bytes > l->history.budget);
 }
 
 void lat_history_shrink(struct pt_lattice *l, size_t budget)
 {
     struct lat_history *h = &l->history;
     h->budget = budget;
-    while (too_much(l) && h->count - h->head > 1) {
+    uint32_t count = h->count;
+    bool many = !l->full && count > LAT_BOUNDED_LEVELS; /* then some go together */
+    while (h->count > 1 && (too_much(l) || (many && h->count > LAT_BOUNDED_LEVELS - AT_ONCE))) {
         if (l->full)
             double_stride(l);
         else
             drop_oldest(l);
     }
-    if (!l->full)
-        compact(h);
+    if (h->count != count && !l->full)
+        free_before(l);
 }
 
 void lat_history_push(struct pt_lattice *l)
@@ -245,8 +278,8 @@ void lat_history_push(struct pt_lattice *l)
     struct lat_history *h = &l->history;
     if (l->full && l->level % h->stride != 0)
         return;
-    PT_GROW(h->levels, h->cap, (size_t)h->count + 1);
-    struct lat_past_level *past = &h->levels[h->count];
+    grow(l, h);
+    struct lat_past_level *past = lat_past_at(h, h->count);
     lat_past_level_fill(l, l->current, l->ranked ? lat_ranks_level(l) : l->level, past);
     h->bytes += past->bytes;
     h->count++;
@@ -256,8 +289,8 @@ void lat_history_push(struct pt_lattice *l)
 void lat_history_release(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
-    for (uint32_t i = h->head; i < h->count; i++)
-        lat_past_level_release(l, &h->levels[i]);
+    for (uint32_t i = 0; i < h->count; i++)
+        lat_past_level_release(l, lat_past_at(h, i));
     free(h->levels);
     for (uint32_t class = 0; class < LAT_BLOCK_CLASSES; class ++)
         for (struct lat_block *block = h->spare[class], *next; block; block = next) {

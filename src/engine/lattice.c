@@ -111,8 +111,7 @@ void lat_forget(struct pt_lattice *l)
         lat_free_events(l, &l->columns[c], l->columns[c].arrived);
         free(l->columns[c].events);
         l->columns[c].events = NULL;
-        l->columns[c].cap = 0;
-        l->columns[c].head = 0;
+        l->columns[c].mask = 0;
     }
     lat_joints_free(l);
     lat_layout_unref(l->layout);

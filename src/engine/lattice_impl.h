@@ -44,9 +44,9 @@ struct lat_column {
     uint64_t in_q;    /* how many have a number up to q_end */
     uint32_t field;   /* in the layout, or PT_NONE */
     uint32_t group;   /* in the window (ranks.h), if it is that of this column */
+    /* A ring, so that nothing is moved when some are forgotten: the k-th is at k, modulo a power of two. */
     struct lat_event *events;
-    size_t cap;
-    size_t head; /* events[0 .. head) are dead: freeing is amortised */
+    uint64_t mask;
 };
 
 /*
@@ -124,7 +124,7 @@ struct lat_past_level {
     uint64_t level;
     struct lat_layout *layout; /* none: level 0 without an event, or a level of words (ranks.h) */
     struct lat_window *window; /* of a level of words: its keys are these */
-    struct lat_block *block;   /* holds the arrays */
+    struct lat_block *block;   /* holds the arrays; none: `own` does */
     uint64_t *keys;
     pt_letter *letters;
     pt_set *sets;
@@ -137,6 +137,7 @@ struct lat_past_level {
     pt_mstate observed;       /* the monitor state of the actual run here */
     bool row;                 /* there is one key, the others follow at this distance: pair.c */
     bool one_letter, one_set; /* there is one for all cuts */
+    uint64_t own[3];          /* for a row of which there is one of each */
 };
 
 static inline pt_letter lat_past_letter(const struct lat_past_level *past, uint32_t cut)
@@ -151,13 +152,18 @@ static inline pt_set lat_past_set(const struct lat_past_level *past, uint32_t cu
 enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows */
 
 struct lat_history {
-    struct lat_past_level *levels; /* ascending; levels[head ..] are alive */
-    uint32_t head, count;
-    size_t cap;
+    struct lat_past_level *levels; /* ascending, a ring: the first one is at `head` */
+    uint32_t head, count, cap;
     uint64_t stride; /* full exploration: only multiples of it are kept */
     size_t bytes, budget;
     struct lat_block *spare[LAT_BLOCK_CLASSES]; /* of dropped levels, for the next ones; by size */
 };
+
+static inline struct lat_past_level *lat_past_at(const struct lat_history *h, uint32_t i)
+{
+    uint32_t at = h->head + i;
+    return &h->levels[at < h->cap ? at : at - h->cap];
+}
 
 struct lat_table {
     uint32_t *slots; /* index + 1 into the part */
@@ -294,7 +300,12 @@ struct pt_lattice {
 };
 
 /* columns.c */
-struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index);
+static inline struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index)
+{
+    return &column->events[index & column->mask];
+}
+/* Room for one more event of the column. */
+void lat_column_grow(struct lat_column *column);
 /* The same, for the relation to judge. */
 static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint32_t column, uint64_t index)
 {

@@ -95,7 +95,8 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
                                    uint32_t var, struct pt_err *err)
 {
     struct pt_cut_event *last = &l->last_write[var];
-    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e))) {
+    bool own = last->column == e->column; /* what a thread does is ordered */
+    if (last->index && !own && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e))) {
         lat_alone(l, true);
         enum pt_status status = pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
                                           "the clocks do not order this write of '%s' with the one before it by %s",
@@ -128,9 +129,8 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
     struct lat_column *column = &l->columns[cut_event->column];
     uint32_t tenant = tenant_of(l, column, event->thread);
     uint64_t *last = l->joint_count ? last_writes(l, column, var) : NULL;
-    size_t len = column->head + (column->arrived - column->freed);
-    PT_GROW(column->events, column->cap, len + 1);
-    struct lat_event *e = &column->events[len]; /* written where it will lie: see check_writes */
+    lat_column_grow(column);
+    struct lat_event *e = lat_event_at(column, column->arrived + 1); /* written where it will lie: see check_writes */
     e->number = l->pushed;
     e->line = event->line;
     e->object = event->object;
@@ -206,6 +206,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     if (column->arrived - column->freed == UINT32_MAX)
         pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");
     if (l->stopped) {
+        if (column->arrived != column->freed) /* it has just turned out to be over */
+            lat_forget(l);
         column->arrived++;
         column->freed++;
         if (!l->full)

@@ -123,6 +123,8 @@ static inline __attribute__((always_inline)) pt_set step(struct pt_lattice *l, s
 static bool are_alike(const uint32_t *items, uint32_t count)
 {
     uint32_t difference = 0;
+    if (items[count - 1] != items[0]) /* most often, if they are not */
+        return false;
     for (uint32_t i = 1; i < count; i++)
         difference |= items[i] ^ items[0];
     return !difference;
@@ -275,7 +277,8 @@ static pt_set make_payload(struct pt_lattice *l, uint32_t at, const struct rest 
     if (l->module) {
         letters_one_by_one(l, keys, count, letters);
     } else {
-        bool second = stretches(&sides[1], count) < stretches(&sides[0], count);
+        uint32_t of_first = stretches(&sides[0], count);
+        bool second = of_first && stretches(&sides[1], count) < of_first;
         bool there = fits && from->alike && from->letters[0] == rest->letter;
         changes = make_letters(l, &sides[second], keys, count, from->calm, there, letters);
     }

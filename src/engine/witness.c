@@ -114,13 +114,14 @@ static void make_again(struct walk *w, const struct lat_past_level *from, uint64
 static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
 {
     const struct lat_history *h = &w->l->history;
-    if (h->head == h->count || h->levels[h->head].level > level)
+    if (!h->count || lat_past_at(h, 0)->level > level)
         return NULL;
     if (!w->l->full)
-        return &h->levels[h->head + (level - h->levels[h->head].level)];
+        return lat_past_at(h, (uint32_t)(level - lat_past_at(h, 0)->level));
     while (w->again_count && w->again[w->again_count - 1].level > level)
         lat_past_level_release(w->l, &w->again[--w->again_count]);
-    const struct lat_past_level *nearest = &h->levels[level / h->stride]; /* every multiple of the stride is there */
+    const struct lat_past_level *nearest =
+        lat_past_at(h, (uint32_t)(level / h->stride)); /* every multiple of the stride is there */
     if (w->again_count && w->again[w->again_count - 1].level > nearest->level)
         nearest = &w->again[w->again_count - 1];
     if (nearest->level == level)

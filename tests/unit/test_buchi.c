@@ -522,6 +522,47 @@ static void test_limits(void **state)
     pt_fpool_release(&pool);
 }
 
+/* Whoever is told that a limit was reached is told which one. */
+static void test_limits_are_named(void **state)
+{
+    (void)state;
+    struct pt_fpool pool;
+    pt_fpool_init(&pool);
+    in = &pool;
+    struct pt_err err;
+    struct pt_automaton *untouched = NULL;
+    pt_formula untils = P(0), steps = F(And(P(14), G(Not(P(15)))));
+    for (uint32_t i = 1; i < 20; i++)
+        untils = U(untils, P(i));
+    for (uint32_t i = 0; i < 14; i++)
+        steps = And(steps, G(F(P(i))));
+    assert_int_equal(pt_automaton_of_formula(in, untils, names, 20, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+    assert_non_null(strstr(err.message, "decision diagrams of more than 4194304 nodes"));
+    assert_int_equal(pt_automaton_of_formula(in, steps, names, 16, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+    assert_non_null(strstr(err.message, "more than 16384 choices in one of its steps"));
+    assert_null(untouched);
+    pt_fpool_release(&pool);
+}
+
+/* p1 U (p2 U ...) can be violated at once, which its labels show; its step has as many leaves as there are letters. */
+static void test_monitorable_by_labels(void **state)
+{
+    (void)state;
+    struct pt_fpool pool;
+    pt_fpool_init(&pool);
+    in = &pool;
+    struct pt_err err;
+    bool monitorable = false;
+    pt_formula f = P(23);
+    for (uint32_t i = 23; i-- > 0;)
+        f = U(P(i), f);
+    struct pt_automaton *aut = translate(in, f, 24);
+    assert_int_equal(pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &err), PT_OK);
+    assert_true(monitorable);
+    pt_automaton_free(aut);
+    pt_fpool_release(&pool);
+}
+
 static void test_deterministic_output(void **state)
 {
     (void)state;
@@ -675,11 +716,18 @@ static void test_print(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),           cmocka_unit_test(test_literature),
-        cmocka_unit_test(test_random_formulas), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_no_cliff),        cmocka_unit_test(test_fairness),
-        cmocka_unit_test(test_patterns),        cmocka_unit_test(test_many_propositions),
-        cmocka_unit_test(test_limits),          cmocka_unit_test(test_deterministic_output),
+        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_literature),
+        cmocka_unit_test(test_random_formulas),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_no_cliff),
+        cmocka_unit_test(test_fairness),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_many_propositions),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits_are_named),
+        cmocka_unit_test(test_monitorable_by_labels),
+        cmocka_unit_test(test_deterministic_output),
         cmocka_unit_test(test_bad_prefixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,19 +166,18 @@ static void insert(struct pt_bdds *bdds, struct antichain *chain, pt_bdd set)
 /* Whether the empty set is reachable: 1 yes, 0 no, -1 a limit was reached. */
 static int reaches_empty(struct pt_powerset *p, uint32_t state_limit)
 {
-    if (!pt_powerset_steps(p))
-        return -1;
     struct antichain chain = {0};
     insert(p->bdds, &chain, pt_bdd_var(p->bdds, PT_TGBA_VARS + p->tgba->initial));
     int result = 0;
     while (chain.next < chain.len) {
         struct pt_leaf *leaves;
         uint32_t count;
-        pt_bdd step = pt_set_step(p->bdds, p->step, chain.sets[chain.next++]);
-        if (step != PT_BDD_OVERFLOW && pt_step_can_fail(p->bdds, step)) {
+        pt_bdd set = chain.sets[chain.next++];
+        if (pt_powerset_can_fail(p, set)) { /* before its step is made, which may be large */
             result = 1;
             break;
         }
+        pt_bdd step = pt_powerset_step(p, set);
         if (chain.len > state_limit || !pt_bdd_leaves(p->bdds, step, PT_LEAVES_LIMIT, &leaves, &count)) {
             result = -1;
             break;

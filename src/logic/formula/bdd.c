@@ -29,6 +29,7 @@ struct cached {
 struct pt_bdds {
     struct node *nodes;
     uint32_t count, limit;
+    bool refused;   /* a node, by the limit */
     uint32_t depth; /* of the recursion at hand */
     size_t cap;
     struct pt_unique unique; /* of all nodes but the constants */
@@ -51,6 +52,11 @@ struct pt_bdds *pt_bdds_new(uint32_t node_limit)
     bdds->nodes[PT_BDD_TRUE] = (struct node){CONST_VAR, PT_BDD_TRUE, PT_BDD_TRUE};
     bdds->count = 2;
     return bdds;
+}
+
+uint32_t pt_bdds_exhausted(const struct pt_bdds *bdds)
+{
+    return bdds->refused ? bdds->limit : 0;
 }
 
 void pt_bdds_free(struct pt_bdds *bdds)
@@ -83,8 +89,10 @@ static pt_bdd make_node(struct pt_bdds *bdds, uint32_t var, pt_bdd low, pt_bdd h
         if (n->var == var && n->low == low && n->high == high)
             return id;
     }
-    if (bdds->count >= bdds->limit)
+    if (bdds->count >= bdds->limit) {
+        bdds->refused = true;
         return PT_BDD_OVERFLOW;
+    }
     pt_unique_add(&bdds->unique, hash, bdds->count);
     PT_PUSH(bdds->nodes, bdds->count, bdds->cap, ((struct node){var, low, high}));
     if (bdds->cache_mask < bdds->unique.mask && bdds->cache_mask + 1 < MAX_CACHE)

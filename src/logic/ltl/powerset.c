@@ -12,11 +12,26 @@
 /* Nodes of one set's step, and edges of all sets: where they are more, the sets are most often many more than the
  * states of the automaton they come from, and what they would be reduced to is not smaller than it. */
 enum { MAX_LEAVES = 1 << 11, MAX_EDGES = 1 << 18 };
+#define NOT_MADE (PT_BDD_OVERFLOW - 1) /* a step; no node has this number */
+
+/* A state that accepts everything by an edge to itself, PT_NONE: there is none. */
+static uint32_t find_universal(const struct pt_tgba *tgba)
+{
+    uint32_t found = PT_NONE;
+    for (uint32_t i = 0; i < tgba->edge_count; i++) {
+        const struct pt_tedge *e = &tgba->edges[i];
+        if (e->src == e->dst && e->label == PT_BDD_TRUE && (e->marks & tgba->all_marks) == tgba->all_marks)
+            found = e->src;
+    }
+    return found;
+}
 
 void pt_powerset_init(struct pt_powerset *p, const struct pt_tgba *tgba)
 {
-    *p = (struct pt_powerset){.tgba = tgba, .bdds = tgba->bdds, .universal = PT_NONE};
+    *p = (struct pt_powerset){.tgba = tgba, .bdds = tgba->bdds, .universal = find_universal(tgba)};
     p->step = pt_xmalloc(tgba->state_count * sizeof *p->step);
+    for (uint32_t s = 0; s < tgba->state_count; s++)
+        p->step[s] = NOT_MADE;
     p->graph = pt_tgba_new(tgba->bdds, 1, 0, 0);
     pt_map64_init(&p->set_of);
 }
@@ -30,22 +45,39 @@ void pt_powerset_release(struct pt_powerset *p)
     pt_tgba_free(p->graph);
 }
 
-bool pt_powerset_steps(struct pt_powerset *p)
+/* The step of a state. Made when it is asked for first: of an until with n others in it, it may have 2^n leaves. */
+static pt_bdd step_of(struct pt_powerset *p, uint32_t state)
 {
     const struct pt_tgba *tgba = p->tgba;
-    p->universal = PT_NONE;
-    for (uint32_t s = 0; s < tgba->state_count; s++)
-        p->step[s] = PT_BDD_TRUE;
-    for (uint32_t i = 0; i < tgba->edge_count; i++) {
+    if (p->step[state] != NOT_MADE)
+        return p->step[state];
+    pt_bdd step = PT_BDD_TRUE;
+    for (uint32_t i = tgba->first[state]; i < tgba->first[state + 1] && step != PT_BDD_OVERFLOW; i++) {
         const struct pt_tedge *e = &tgba->edges[i];
         pt_bdd dst = pt_bdd_var(p->bdds, PT_TGBA_VARS + e->dst);
-        p->step[e->src] = pt_bdd_and(p->bdds, p->step[e->src], pt_bdd_ite(p->bdds, e->label, dst, PT_BDD_TRUE));
-        if (p->step[e->src] == PT_BDD_OVERFLOW)
-            return false;
-        if (e->src == e->dst && e->label == PT_BDD_TRUE && (e->marks & tgba->all_marks) == tgba->all_marks)
-            p->universal = e->src;
+        step = pt_bdd_and(p->bdds, step, pt_bdd_ite(p->bdds, e->label, dst, PT_BDD_TRUE));
     }
-    return true;
+    return p->step[state] = step;
+}
+
+pt_bdd pt_powerset_step(struct pt_powerset *p, pt_bdd set)
+{
+    pt_bdd result = PT_BDD_TRUE;
+    for (; set != PT_BDD_TRUE && result != PT_BDD_OVERFLOW; set = pt_bdd_high(p->bdds, set))
+        result = pt_bdd_and(p->bdds, result, step_of(p, pt_bdd_top(p->bdds, set) - PT_TGBA_VARS));
+    return result;
+}
+
+bool pt_powerset_can_fail(struct pt_powerset *p, pt_bdd set)
+{
+    const struct pt_tgba *tgba = p->tgba;
+    pt_bdd enabled = PT_BDD_FALSE;
+    for (; set != PT_BDD_TRUE && enabled != PT_BDD_TRUE; set = pt_bdd_high(p->bdds, set)) {
+        uint32_t state = pt_bdd_top(p->bdds, set) - PT_TGBA_VARS;
+        for (uint32_t i = tgba->first[state]; i < tgba->first[state + 1]; i++)
+            enabled = pt_bdd_or(p->bdds, enabled, tgba->edges[i].label);
+    }
+    return enabled != PT_BDD_TRUE && enabled != PT_BDD_OVERFLOW;
 }
 
 bool pt_set_contains(const struct pt_bdds *bdds, pt_bdd set, uint32_t state)
@@ -70,14 +102,12 @@ static uint32_t number_of(struct pt_powerset *p, pt_bdd set)
 
 bool pt_powerset_build(struct pt_powerset *p, uint32_t state_limit)
 {
-    if (!pt_powerset_steps(p))
-        return false;
     number_of(p, pt_bdd_var(p->bdds, PT_TGBA_VARS + p->tgba->initial));
     for (uint32_t k = 0; k < p->count; k++) {
         struct pt_leaf *leaves;
         uint32_t leaf_count;
         PT_GROW(p->set_step, p->step_cap, (size_t)k + 1);
-        p->set_step[k] = pt_set_step(p->bdds, p->step, p->sets[k]);
+        p->set_step[k] = pt_powerset_step(p, p->sets[k]);
         if (p->count > state_limit || p->graph->edge_count > MAX_EDGES ||
             !pt_bdd_leaves(p->bdds, p->set_step[k], MAX_LEAVES, &leaves, &leaf_count))
             return false;

@@ -10,7 +10,7 @@
 struct pt_powerset {
     const struct pt_tgba *tgba;
     struct pt_bdds *bdds;
-    pt_bdd *step;           /* per state of the automaton */
+    pt_bdd *step;           /* per state of the automaton, as far as they were asked for */
     uint32_t universal;     /* a state that accepts everything, or PT_NONE */
     struct pt_map64 set_of; /* BDD of a set to its number */
     pt_bdd *sets;
@@ -22,8 +22,10 @@ struct pt_powerset {
 };
 void pt_powerset_init(struct pt_powerset *p, const struct pt_tgba *tgba);
 void pt_powerset_release(struct pt_powerset *p);
-/* The steps of the single states alone. False when the BDDs overflowed. */
-bool pt_powerset_steps(struct pt_powerset *p) PT_WARN_UNUSED;
+/* The set's successors, by letter (tgba.h). */
+pt_bdd pt_powerset_step(struct pt_powerset *p, pt_bdd set);
+/* Whether some letter leads from the set to nowhere, by its labels alone. False, too, when the BDDs overflowed. */
+bool pt_powerset_can_fail(struct pt_powerset *p, pt_bdd set);
 /* All sets reachable from the initial state, which is set 0. False past the limit. */
 bool pt_powerset_build(struct pt_powerset *p, uint32_t state_limit) PT_WARN_UNUSED;
 /* Whether a set has the state. */

@@ -1,5 +1,5 @@
 /*
- * Sets of automaton states as BDDs: the step of a set, the leaves of a step, and the prime implicants of what is left
+ * Sets of automaton states as BDDs: the leaves of a step, and the prime implicants of what is left
  * below the propositions; and moving between managers. Cost: linear in the diagrams, except for the primes, of which
  * there can be many.
  */
@@ -8,16 +8,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-
-enum { MAX_PRIMES = 1 << 14 };
-
-pt_bdd pt_set_step(struct pt_bdds *bdds, const pt_bdd *step, pt_bdd set)
-{
-    pt_bdd result = PT_BDD_TRUE;
-    for (; set != PT_BDD_TRUE; set = pt_bdd_high(bdds, set))
-        result = pt_bdd_and(bdds, result, step[pt_bdd_top(bdds, set) - PT_TGBA_VARS]);
-    return result;
-}
 
 /* The nodes of a step that read propositions, each after all nodes above it; then the leaves. */
 struct layers {
@@ -83,32 +73,6 @@ bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, uint32_t limit, struct pt_
     return true;
 }
 
-bool pt_step_can_fail(const struct pt_bdds *bdds, pt_bdd step)
-{
-    struct pt_map64 seen;
-    pt_map64_init(&seen);
-    pt_bdd *stack = NULL;
-    uint32_t len = 0;
-    size_t cap = 0;
-    bool found = false;
-    PT_PUSH(stack, len, cap, step);
-    while (len > 0 && !found) {
-        pt_bdd f = stack[--len];
-        uint32_t *mark = pt_map64_at(&seen, f);
-        if (*mark != PT_NONE || (is_leaf(bdds, f) && f != PT_BDD_TRUE))
-            continue;
-        *mark = 0;
-        found = f == PT_BDD_TRUE;
-        if (!found) {
-            PT_PUSH(stack, len, cap, pt_bdd_high(bdds, f));
-            PT_PUSH(stack, len, cap, pt_bdd_low(bdds, f));
-        }
-    }
-    free(stack);
-    pt_map64_release(&seen);
-    return found;
-}
-
 /*
  * Minato's irredundant cover of some function between `lower` and `upper`, which is monotone in all variables but the
  * propositions; returns the function. What needs a literal of the top variable covers what the other branch of `upper`
@@ -127,7 +91,7 @@ static pt_bdd cover_with(struct pt_bdds *bdds, uint32_t literal, pt_bdd lower, p
 
 static pt_bdd cover(struct pt_bdds *bdds, pt_bdd lower, pt_bdd upper, struct pt_primes *p)
 {
-    if (lower == PT_BDD_OVERFLOW || upper == PT_BDD_OVERFLOW || p->count > MAX_PRIMES)
+    if (lower == PT_BDD_OVERFLOW || upper == PT_BDD_OVERFLOW || p->count > PT_PRIMES_LIMIT)
         return PT_BDD_OVERFLOW;
     if (lower == PT_BDD_FALSE)
         return PT_BDD_FALSE;

@@ -77,10 +77,9 @@ struct pt_tgba *pt_tgba_weak(const struct pt_tgba *tgba, const struct pt_tgba *n
 
 /*
  * Symbolic steps of sets of states, shared by everything deterministic: a set is the conjunction of its states'
- * variables (state s is variable PT_TGBA_VARS + s), and step[s] maps a letter to the set of the successors of s, so
- * that the successors of a set are the conjunction of its states' steps. The empty set is PT_BDD_TRUE.
+ * variables (state s is variable PT_TGBA_VARS + s), and the step of s maps a letter to the set of its successors, so
+ * that the successors of a set are the conjunction of its states' steps (powerset.h). The empty set is PT_BDD_TRUE.
  */
-pt_bdd pt_set_step(struct pt_bdds *bdds, const pt_bdd *step, pt_bdd set);
 /* The same function in another manager; `copied` maps nodes to their copies and is kept between calls. */
 pt_bdd pt_bdd_copy(const struct pt_bdds *from, pt_bdd f, struct pt_bdds *to, struct pt_map64 *copied);
 struct pt_leaf {
@@ -94,11 +93,9 @@ enum { PT_LEAVES_LIMIT = 1 << 15 };
 bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, uint32_t limit, struct pt_leaf **ret_leaves,
                    uint32_t *ret_count) PT_WARN_UNUSED;
 
-/* Whether a step leads to the empty set for some letter. */
-bool pt_step_can_fail(const struct pt_bdds *bdds, pt_bdd step);
-
 /* Implicants: sets of variables, one after another; propositions may be negated. */
 #define PT_PRIME_NEGATIVE (UINT32_C(1) << 31)
+enum { PT_PRIMES_LIMIT = 1 << 14 };
 struct pt_primes {
     uint32_t *vars;
     size_t var_count, var_cap;

@@ -337,7 +337,7 @@ static struct pt_tgba *to_tgba(struct tableau *t)
     return tgba;
 }
 
-/* Says which limit was reached: only that of decision diagrams leaves no trace here. */
+/* Says which limit was reached. Where it is none of these, a step had too many prime implicants (symbolic.c). */
 static void note_limit(struct tableau *t)
 {
     char *text = t->pool->limit;
@@ -348,8 +348,10 @@ static void note_limit(struct tableau *t)
         (void)snprintf(text, size, "more than %d edges", MAX_EDGES);
     else if (t->state_count >= t->state_limit)
         (void)snprintf(text, size, "more than %u states", t->state_limit);
+    else if (pt_bdds_exhausted(t->bdds))
+        (void)snprintf(text, size, "decision diagrams of more than %u nodes", pt_bdds_exhausted(t->bdds));
     else
-        (void)snprintf(text, size, "decision diagrams that are too large");
+        (void)snprintf(text, size, "more than %d choices in one of its steps", PT_PRIMES_LIMIT);
 }
 
 struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t state_limit)
