@@ -56,6 +56,12 @@ struct pt_hooked_access {
     bool is_peek;                  /* a load right before a store to the same memory, at the same site */
 };
 
+/* A variable of the program that lives at a value, or is that value with `added` bytes more. */
+struct pt_noted_local {
+    LLVMMetadataRef variable;
+    uint64_t added;
+};
+
 struct pt_module {
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -81,7 +87,8 @@ struct pt_module {
     struct pt_map64 positions; /* instructions in their blocks, if `numbered` */
     bool numbered, returns_twice;
     struct pt_map64 local_variables; /* values to indices of debug_variables */
-    LLVMMetadataRef *debug_variables;
+    struct pt_noted_local *debug_variables;
+    LLVMMetadataRef no_expression; /* DIExpression(); NULL until asked for */
     size_t debug_variable_count, debug_variable_cap;
     bool left_alone;        /* but for what was inlined into it */
     bool has_locals;        /* in memory: hooks may be given their address */
