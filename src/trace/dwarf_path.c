@@ -101,6 +101,27 @@ static bool enter_named(struct follow *f, const char *name, size_t len, unsigned
     return false;
 }
 
+/* std::atomic<T>, std::atomic_flag and what they are made of: steps into the single data member. */
+static bool enter_single(struct follow *f)
+{
+    Dwarf_Die member;
+    return pt_dwarf_single_member(f->index, &f->type, &member) && enter(f, &member);
+}
+
+/* A member of the structure that a std::atomic holds: it reads as that structure. */
+static bool enter_atomic(struct follow *f, const char *name, size_t len)
+{
+    struct follow start = *f;
+    bool found = false;
+    if (!pt_dwarf_is_atomic(&f->type))
+        return false;
+    for (unsigned depth = 0; !found && depth < PT_TYPE_DEPTH && f->has_type && enter_single(f); depth++)
+        found = f->has_type && enter_named(f, name, len, 0);
+    if (!found)
+        *f = start;
+    return found;
+}
+
 static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, const struct pt_buf *prefix,
                           pt_debuginfo_visit visit, void *context, unsigned depth)
 {
@@ -161,6 +182,18 @@ static const char *unknown_base(const struct pt_dwarf_index *index, Dwarf_Die *t
     return NULL;
 }
 
+/* What a std::atomic holds, where that is a structure. */
+static void enter_value(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    Dwarf_Die member, inner = *type;
+    for (unsigned depth = 0; depth < PT_TYPE_DEPTH && pt_dwarf_is_class(&inner); depth++) {
+        *type = inner;
+        if (!pt_dwarf_single_member(index, &inner, &member) || !pt_dwarf_type_of(&member, &inner) ||
+            !pt_dwarf_strip(index, &inner))
+            return;
+    }
+}
+
 /* An error that lists the members of what was reached, whose name is the first `len` bytes of the whole. */
 static enum pt_status members_error(struct follow *f, size_t len, const char *what)
 {
@@ -171,6 +204,8 @@ static enum pt_status members_error(struct follow *f, size_t len, const char *wh
     pt_buf_init(&prefix);
     pt_buf_add(&prefix, f->name, len);
     pt_buf_puts(&prefix, separator(f->name + len));
+    if (pt_dwarf_is_atomic(&type))
+        enter_value(f->index, &type);
     visit_members(f->index, &type, &prefix, list_name, &list, 0);
     enum pt_status status = pt_err_set(f->err, PT_EINPUT, "'%s' %s%s%s", f->name, what, list.count ? ": " : "",
                                        list.count ? list.buf.text : "");
@@ -357,7 +392,7 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
                 if (status != PT_OK)
                     return status;
             } else if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
-                if (!enter_named(f, path + 1, len, 0))
+                if (!enter_named(f, path + 1, len, 0) && !enter_atomic(f, path + 1, len))
                     return members_error(f, reached, "is not there; the members are");
             } else {
                 return pt_err_set(f->err, PT_EINPUT, "'%.*s' has no members", (int)reached, f->name);
@@ -369,38 +404,6 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
     }
     *ret_rest = path;
     return PT_OK;
-}
-
-static bool is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
-{
-    Dwarf_Die type, child;
-    if (dwarf_tag(member) != DW_TAG_inheritance || !pt_dwarf_type_of(member, &type) || !pt_dwarf_strip(index, &type))
-        return false;
-    if (dwarf_child(&type, &child) != 0)
-        return true;
-    do {
-        if (pt_dwarf_is_data_member(&child))
-            return false;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return true;
-}
-
-/* std::atomic<T>, std::atomic_flag and what they are made of: steps into the single data member. */
-static bool enter_single(struct follow *f)
-{
-    Dwarf_Die child, member;
-    bool found = false;
-    if (dwarf_child(&f->type, &child) != 0)
-        return false;
-    do {
-        if (!pt_dwarf_is_data_member(&child) || is_empty_base(f->index, &child))
-            continue;
-        if (found)
-            return false;
-        found = true;
-        member = child;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return found && enter(f, &member);
 }
 
 static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)

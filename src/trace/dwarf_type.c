@@ -90,6 +90,39 @@ bool pt_dwarf_is_atomic(Dwarf_Die *type)
     return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
 }
 
+static bool is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
+{
+    Dwarf_Die type, child;
+    if (dwarf_tag(member) != DW_TAG_inheritance || !pt_dwarf_type_of(member, &type) || !pt_dwarf_strip(index, &type))
+        return false;
+    if (dwarf_child(&type, &child) != 0)
+        return true;
+    do {
+        if (pt_dwarf_is_data_member(&child))
+            return false;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
+bool pt_dwarf_single_member(const struct pt_dwarf_index *index, Dwarf_Die *type, Dwarf_Die *ret_member)
+{
+    Dwarf_Die child, member;
+    bool found = false;
+    if (!pt_dwarf_is_class(type) || dwarf_child(type, &child) != 0)
+        return false;
+    do {
+        if (!pt_dwarf_is_data_member(&child) || is_empty_base(index, &child))
+            continue;
+        if (found)
+            return false;
+        found = true;
+        member = child;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    if (found)
+        *ret_member = member;
+    return found;
+}
+
 bool pt_dwarf_is_character(Dwarf_Die *type)
 {
     uint64_t encoding, size;

@@ -79,7 +79,7 @@ static const char cpp_program[] =
     "void ns::C::run() { static int calls; calls++; }\n"
     "std::atomic<int> ai; std::atomic<bool> ab; std::atomic<long> arr[4]; std::atomic<char *> ap; std::atomic<double> "
     "ad;\n"
-    "std::atomic<ns::E> ae; std::atomic_flag af;\n"
+    "std::atomic<ns::E> ae; std::atomic_flag af; struct Two { int a; short b; }; std::atomic<Two> two;\n"
     "inline int shared_inline;\n"
     "static uintptr_t base;\n"
     "static int find(struct dl_phdr_info *i, size_t, void *) { base = i->dlpi_addr; return 1; }\n"
@@ -95,6 +95,9 @@ static const char cpp_program[] =
     "'i');\n"
     "    static int count; count++; std::printf(\"main::count %lx 4 i\\n\", (unsigned long)((uintptr_t)&count - "
     "base));\n"
+    "    Two *in = reinterpret_cast<Two *>(&two);\n"
+    "    std::printf(\"two.a %lx 4 i\\ntwo.b %lx 2 i\\n\", (unsigned long)((uintptr_t)&in->a - base), (unsigned "
+    "long)((uintptr_t)&in->b - base));\n"
     "    std::thread t([] { shared_inline++; }); t.join();\n"
     "    return 0;\n"
     "}\n";
@@ -227,6 +230,15 @@ static unsigned check_program(const char *path)
     return compared;
 }
 
+static void expect_error(struct pt_debuginfo *info, const char *file, const char *path, const char *part)
+{
+    struct pt_variable v;
+    struct pt_err err;
+    assert_int_equal(pt_debuginfo_find(info, file, path, &v, &err), PT_EINPUT);
+    if (!strstr(err.message, part))
+        fail_msg("%s: '%s' is not in '%s'", path, part, err.message);
+}
+
 static const char *const ways[] = {"-g",          "-g -O2",          "-g -gdwarf-4",      "-g -O2 -gdwarf-4",
                                    "-g -no-pie",  "-g -O2 -no-pie",  "-g -fPIE -pie -O1", "-g -gdwarf-3",
                                    "-g -gz=zlib", "-g -gsplit-dwarf"};
@@ -253,7 +265,11 @@ static void cpp_programs(void **state)
     for (size_t c = 0; c < 2; c++) {
         for (size_t w = 0; have(compilers[c]) && w < 6; w++) {
             must_run("%s -std=c++17 -D_GNU_SOURCE %s -pthread -o prog a.cpp", compilers[c], ways[w]);
-            assert_true(check_program("prog") >= 16);
+            assert_true(check_program("prog") >= 18);
+            struct pt_debuginfo *info = open_program("prog");
+            expect_error(info, NULL, "two", "is a structure; name a member of it: two.a, two.b");
+            expect_error(info, NULL, "two.c", "is not there; the members are: two.a, two.b");
+            pt_debuginfo_free(info);
         }
     }
 }
@@ -266,15 +282,6 @@ static void statics_of_methods(void **state)
     struct pt_debuginfo *info = open_program("prog");
     assert_int_equal(find(info, NULL, "ns::C::run::calls").size, 4);
     pt_debuginfo_free(info);
-}
-
-static void expect_error(struct pt_debuginfo *info, const char *file, const char *path, const char *part)
-{
-    struct pt_variable v;
-    struct pt_err err;
-    assert_int_equal(pt_debuginfo_find(info, file, path, &v, &err), PT_EINPUT);
-    if (!strstr(err.message, part))
-        fail_msg("%s: '%s' is not in '%s'", path, part, err.message);
 }
 
 struct offered {
