@@ -218,6 +218,7 @@ bool pt_is_musttail(LLVMValueRef call);
 bool pt_is_coroutine(LLVMValueRef function);
 /* Where a function begins, for debug information; NULL if it has none. */
 LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
+LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
