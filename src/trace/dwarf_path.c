@@ -81,8 +81,17 @@ static bool enter(struct follow *f, Dwarf_Die *member)
     return true;
 }
 
-/* Finds a member by name, also in anonymous members and base classes, and steps into it. */
+/* Finds a member by name, and steps into it: one of the class itself (`nameless`: that anonymous members have and base
+ * classes). */
+static bool enter_member(struct follow *f, const char *name, size_t len, unsigned depth, bool nameless);
+
+/* Those of the class itself hide what base classes have. */
 static bool enter_named(struct follow *f, const char *name, size_t len, unsigned depth)
+{
+    return enter_member(f, name, len, depth, false) || enter_member(f, name, len, depth, true);
+}
+
+static bool enter_member(struct follow *f, const char *name, size_t len, unsigned depth, bool nameless)
 {
     Dwarf_Die child;
     if (depth > PT_TYPE_DEPTH || !f->has_type || !pt_dwarf_is_class(&f->type) || dwarf_child(&f->type, &child) != 0)
@@ -92,7 +101,7 @@ static bool enter_named(struct follow *f, const char *name, size_t len, unsigned
         if (!pt_dwarf_is_data_member(&child))
             continue;
         const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
-        if (own && (strlen(own) != len || memcmp(own, name, len) != 0))
+        if (nameless != !own || (own && (strlen(own) != len || memcmp(own, name, len) != 0)))
             continue;
         if (enter(f, &child) && (own || enter_named(f, name, len, depth + 1)))
             return true;

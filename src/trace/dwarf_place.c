@@ -72,7 +72,8 @@ static bool enter_member(struct place *p, struct pt_buf *path, bool *ret_bits)
     if (dwarf_child(&p->type, &child) != 0)
         return false;
     do {
-        if (!pt_dwarf_is_data_member(&child) || !pt_dwarf_member_offset(&child, &offset))
+        if (!pt_dwarf_is_data_member(&child) || !pt_dwarf_member_offset(&child, &offset) ||
+            pt_dwarf_is_empty_base(p->index, &child))
             continue;
         if (pt_dwarf_number_of(&child, DW_AT_data_bit_offset, &bit_offset))
             offset += bit_offset / 8;

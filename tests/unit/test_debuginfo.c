@@ -475,6 +475,55 @@ static void elements(void **state)
     pt_debuginfo_free(info);
 }
 
+static void expect_name(struct pt_debuginfo *info, uint64_t offset, const char *expected, uint64_t size)
+{
+    const char *name = "nothing";
+    struct pt_variable variable = {0};
+    assert_true(pt_debuginfo_at(info, "", offset, false, &name, &variable));
+    assert_string_equal(name, expected);
+    assert_int_equal(variable.offset, offset);
+    assert_int_equal(variable.size, size);
+}
+
+/* What lies at an address has a name of its own, however many others are called like it; base classes without members
+ * are nowhere. */
+static void names_of_their_own(void **state)
+{
+    static const char *const compilers[] = {"g++", "clang++"};
+    static const char program[] =
+        "#include <cstdio>\n#include <cstdint>\n#include <link.h>\n"
+        "struct None {}; struct Still : None {}; struct Pair : Still { int first, second; } pair;\n"
+        "struct Base { int low; }; struct Derived : Base { int low; } hides;\n"
+        "struct Other { int low; }; struct Both : Base, Other {} both;\n"
+        "int *f(int) { static int n; return &n; }\nint *f(long) { static int n; return &n; }\n"
+        "static int find(struct dl_phdr_info *i, size_t, void *base) { *(uintptr_t *)base = i->dlpi_addr; return 1; }\n"
+        "int main() { uintptr_t base; dl_iterate_phdr(find, &base);\n"
+        "    int *at[] = {&pair.first, &pair.second, &hides.Base::low, &hides.low, &both.Base::low, &both.Other::low,"
+        " f(1) < f(2L) ? f(1) : f(2L), f(1) < f(2L) ? f(2L) : f(1)};\n"
+        "    for (int *a : at) std::printf(\"%lx\\n\", (unsigned long)((uintptr_t)a - base)); }\n";
+    static const char *const expected[] = {"pair.first", "pair.second", "hides+0",    "hides.low",
+                                           "both.low",   "both+4",      "o.cpp:f::n", "o.cpp:f::n#2"};
+    (void)state;
+    write_file("o.cpp", program);
+    for (size_t c = 0; c < 2; c++) {
+        if (!have(compilers[c]))
+            continue;
+        must_run("%s -D_GNU_SOURCE -g -o prog o.cpp && ./prog >places", compilers[c]);
+        struct pt_debuginfo *info = open_program("prog");
+        FILE *places = fopen("places", "r");
+        uint64_t offset, low = 0;
+        assert_non_null(places);
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+            assert_int_equal(fscanf(places, "%" SCNx64, &offset), 1);
+            expect_name(info, offset, expected[i], 4);
+            low = strcmp(expected[i], "hides.low") == 0 ? offset : low;
+        }
+        fclose(places);
+        assert_int_equal(find(info, NULL, "hides.low").offset, low); /* as C++ has it */
+        pt_debuginfo_free(info);
+    }
+}
+
 static void std_threads(void **state)
 {
     static const char *const compilers[] = {"g++", "clang++"};
@@ -498,11 +547,17 @@ static void std_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_programs),         cmocka_unit_test(cpp_programs),
-        cmocka_unit_test(statics_of_methods), cmocka_unit_test(mistakes),
-        cmocka_unit_test(elements),           cmocka_unit_test(no_programs),
-        cmocka_unit_test(libraries),          cmocka_unit_test(copies_are_where_the_linker_says),
-        cmocka_unit_test(std_threads),        cmocka_unit_test(functions_both_ways),
+        cmocka_unit_test(c_programs),
+        cmocka_unit_test(cpp_programs),
+        cmocka_unit_test(statics_of_methods),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(no_programs),
+        cmocka_unit_test(libraries),
+        cmocka_unit_test(copies_are_where_the_linker_says),
+        cmocka_unit_test(names_of_their_own),
+        cmocka_unit_test(std_threads),
+        cmocka_unit_test(functions_both_ways),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
