@@ -511,15 +511,21 @@ static void names_of_their_own(void **state)
         must_run("%s -D_GNU_SOURCE -g -o prog o.cpp && ./prog >places", compilers[c]);
         struct pt_debuginfo *info = open_program("prog");
         FILE *places = fopen("places", "r");
-        uint64_t offset, low = 0;
+        uint64_t offset, low = 0, second = 0;
         assert_non_null(places);
         for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
             assert_int_equal(fscanf(places, "%" SCNx64, &offset), 1);
             expect_name(info, offset, expected[i], 4);
             low = strcmp(expected[i], "hides.low") == 0 ? offset : low;
+            second = offset;
         }
         fclose(places);
         assert_int_equal(find(info, NULL, "hides.low").offset, low); /* as C++ has it */
+        assert_int_equal(find(info, "o.cpp", "f::n#2").offset, second);
+        assert_int_not_equal(find(info, NULL, "f::n#1").offset, second);
+        expect_error(info, NULL, "f::n", "is ambiguous; the candidates are o.cpp:f::n#1, o.cpp:f::n#2");
+        expect_error(info, NULL, "f::n#3", "no variable 'f::n#3'");
+        expect_error(info, NULL, "pair#2.first", "no variable");
         pt_debuginfo_free(info);
     }
 }
