@@ -325,11 +325,18 @@ LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function)
                : NULL;
 }
 
+/* What comes before the body belongs to no line: debuggers go on to where the arguments are. */
+LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+    return subprogram ? LLVMDIBuilderCreateDebugLocation(m->context, 0, 0, subprogram, NULL) : NULL;
+}
+
 static struct frame enter(struct pt_module *m, LLVMValueRef function)
 {
     struct frame frame = {.type = calls_type(m)};
     LLVMPositionBuilderBefore(m->builder, after_locals(function));
-    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_before_body(m, function));
     frame.calls = calls_variable(m, frame.type);
     frame.depth_at = LLVMBuildStructGEP2(m->builder, frame.type, frame.calls, 0, "");
     frame.depth = LLVMBuildLoad2(m->builder, m->i32, frame.depth_at, "");

@@ -201,9 +201,7 @@ void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_out
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         if (!is_eligible(f, opt_outs))
             continue;
-        LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
-        LLVMMetadataRef place =
-            LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(subprogram), 0, subprogram, NULL);
+        LLVMMetadataRef place = pt_place_before_body(m, f);
         unsigned first = pt_parameter_kinds(m, f, kinds, PT_FUNCTION_ARGUMENTS);
         LLVMValueRef record = add_record(m, f, kinds);
         add_returns(m, f, record);

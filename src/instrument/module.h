@@ -56,6 +56,12 @@ struct pt_hooked_access {
     bool is_peek;                  /* a load right before a store to the same memory, at the same site */
 };
 
+/* A variable of the program that lives at a value, or is that value with `added` bytes more. */
+struct pt_noted_local {
+    LLVMMetadataRef variable;
+    uint64_t added;
+};
+
 struct pt_module {
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -81,7 +87,8 @@ struct pt_module {
     struct pt_map64 positions; /* instructions in their blocks, if `numbered` */
     bool numbered, returns_twice;
     struct pt_map64 local_variables; /* values to indices of debug_variables */
-    LLVMMetadataRef *debug_variables;
+    struct pt_noted_local *debug_variables;
+    LLVMMetadataRef no_expression; /* DIExpression(); NULL until asked for */
     size_t debug_variable_count, debug_variable_cap;
     bool left_alone;        /* but for what was inlined into it */
     bool has_locals;        /* in memory: hooks may be given their address */
@@ -211,6 +218,7 @@ bool pt_is_musttail(LLVMValueRef call);
 bool pt_is_coroutine(LLVMValueRef function);
 /* Where a function begins, for debug information; NULL if it has none. */
 LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
+LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);

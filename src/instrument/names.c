@@ -320,10 +320,10 @@ static LLVMMetadataRef global_variable(struct pt_module *m, LLVMValueRef global)
     return variable;
 }
 
-static LLVMMetadataRef local_variable(struct pt_module *m, LLVMValueRef value)
+static const struct pt_noted_local *local_variable(struct pt_module *m, LLVMValueRef value)
 {
     uint32_t index = pt_map64_get(&m->local_variables, pt_key(value));
-    return index == PT_NONE ? NULL : m->debug_variables[index];
+    return index == PT_NONE ? NULL : &m->debug_variables[index];
 }
 
 /* Appends the name of the memory at `address`; returns its debug type, NULL when unknown (the name may be partial). */
@@ -333,6 +333,7 @@ static LLVMMetadataRef add_memory(struct pt_module *m, LLVMValueRef address, uin
     struct place at = {.separator = ".", .size = size};
     LLVMValueRef base = pt_base_of(m, address, &at.way);
     LLVMMetadataRef variable = NULL;
+    const struct pt_noted_local *local;
     if (depth == MAX_DEPTH || at.way.offset < 0)
         return NULL;
     if (LLVMIsAGlobalVariable(base)) {
@@ -343,8 +344,11 @@ static LLVMMetadataRef add_memory(struct pt_module *m, LLVMValueRef address, uin
             return NULL;
         }
         add_scope(m, operand(m, variable, OPERAND_VAR_SCOPE), 0, name);
-    } else {
-        variable = local_variable(m, base);
+    } else if ((local = local_variable(m, base))) {
+        variable = local->variable;
+        at.way.offset -= (int64_t)local->added;
+        if (at.way.offset < 0)
+            return NULL;
     }
     if (variable) {
         if (!add_text(m, variable, OPERAND_VAR_NAME, name))
@@ -389,7 +393,8 @@ static LLVMMetadataRef add_memory(struct pt_module *m, LLVMValueRef address, uin
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name)
 {
     bool global = LLVMIsAGlobalVariable(object);
-    LLVMMetadataRef variable = global ? global_variable(m, object) : local_variable(m, object);
+    const struct pt_noted_local *local = global ? NULL : local_variable(m, object);
+    LLVMMetadataRef variable = global ? global_variable(m, object) : local ? local->variable : NULL;
     name->len = 0;
     if (variable && global)
         add_scope(m, operand(m, variable, OPERAND_VAR_SCOPE), 0, name);
@@ -432,23 +437,46 @@ void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, s
     name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
 }
 
-/* Notes that `variable` lives in (an address) or is (a value) the first operand of a debug intrinsic. Not worth noting:
+/* Notes that `variable` lives in (an address) or is (a value, with so much added) the first operand of a debug
+ * intrinsic. Not worth noting:
  * variables of a library's inlined functions (std::mutex's `this`), and structures with a pointer in them (a
  * std::lock_guard), which are not what it points to. */
-static void note_local(struct pt_module *m, LLVMValueRef value, LLVMMetadataRef variable)
+static void note_local(struct pt_module *m, LLVMValueRef value, uint64_t added, LLVMMetadataRef variable)
 {
     LLVMMetadataRef type = bare_type(m, operand(m, variable, OPERAND_VAR_TYPE));
     if (pt_is_library_scope(operand(m, variable, OPERAND_VAR_SCOPE)) ||
         (!LLVMIsAAllocaInst(value) && is_kind(type, LLVMDICompositeTypeMetadataKind)))
         return;
+    struct pt_noted_local noted = {.variable = variable, .added = added};
     uint32_t *slot = pt_map64_at(&m->local_variables, pt_key(value));
     if (*slot != PT_NONE) { /* a thread's `void *arg` and the typed pointer made of it: the latter tells more */
-        if (!pointee(m, operand(m, m->debug_variables[*slot], OPERAND_VAR_TYPE)))
-            m->debug_variables[*slot] = variable;
+        if (!pointee(m, operand(m, m->debug_variables[*slot].variable, OPERAND_VAR_TYPE)))
+            m->debug_variables[*slot] = noted;
         return;
     }
     *slot = (uint32_t)m->debug_variable_count;
-    PT_PUSH(m->debug_variables, m->debug_variable_count, m->debug_variable_cap, variable);
+    PT_PUSH(m->debug_variables, m->debug_variable_count, m->debug_variable_cap, noted);
+}
+
+/* What a debug expression adds to a value: nothing, or a number, as for the address of a member. False: it is something
+ * else, so that the variable has to do with the value, but is not it. */
+static bool is_added(struct pt_module *m, LLVMMetadataRef expression, uint64_t *ret_bytes)
+{
+    static const char add[] = "!DIExpression(DW_OP_plus_uconst, ";
+    if (!m->no_expression) { /* uniqued, so that there is one in a context */
+        LLVMDIBuilderRef builder = LLVMCreateDIBuilder(m->module);
+        m->no_expression = LLVMDIBuilderCreateExpression(builder, NULL, 0);
+        LLVMDisposeDIBuilder(builder);
+    }
+    *ret_bytes = 0;
+    if (expression == m->no_expression)
+        return true;
+    char *text = LLVMPrintValueToString(LLVMMetadataAsValue(m->context, expression)), *end = NULL;
+    if (strncmp(text, add, sizeof add - 1) == 0)
+        *ret_bytes = strtoull(text + sizeof add - 1, &end, 10);
+    bool is = end && (strcmp(end, ")") == 0 || strcmp(end, ", DW_OP_stack_value)") == 0);
+    LLVMDisposeMessage(text);
+    return is;
 }
 
 static void note_intrinsic(struct pt_module *m, LLVMValueRef call)
@@ -458,12 +486,14 @@ static void note_intrinsic(struct pt_module *m, LLVMValueRef call)
         return;
     LLVMValueRef where = LLVMGetOperand(call, 0), value = NULL;
     LLVMMetadataRef place = LLVMValueAsMetadata(where), variable = LLVMValueAsMetadata(LLVMGetOperand(call, 1));
-    if (!is_kind(place, LLVMLocalAsMetadataMetadataKind) || !is_kind(variable, LLVMDILocalVariableMetadataKind))
+    uint64_t added;
+    if (!is_kind(place, LLVMLocalAsMetadataMetadataKind) || !is_kind(variable, LLVMDILocalVariableMetadataKind) ||
+        !is_added(m, LLVMValueAsMetadata(LLVMGetOperand(call, 2)), &added))
         return;
     LLVMGetMDNodeOperands(where, &value);
     /* dbg.value of an address says what a pointer variable holds, not where the variable lives. */
-    if (value && (name[9] == 'd' || !LLVMIsAAllocaInst(value)))
-        note_local(m, value, variable);
+    if (value && (name[9] == 'd' ? added == 0 : !LLVMIsAAllocaInst(value)))
+        note_local(m, value, added, variable);
 }
 
 #if LLVM_VERSION_MAJOR >= 22
@@ -476,8 +506,11 @@ static void note_records(struct pt_module *m, LLVMValueRef inst)
             continue;
         LLVMValueRef value = LLVMDbgVariableRecordGetValue(record, 0);
         LLVMMetadataRef variable = LLVMDbgVariableRecordGetVariable(record);
-        if (value && variable && !LLVMIsConstant(value) && (kind == LLVMDbgRecordDeclare || !LLVMIsAAllocaInst(value)))
-            note_local(m, value, variable);
+        uint64_t added;
+        if (value && variable && !LLVMIsConstant(value) &&
+            is_added(m, LLVMDbgVariableRecordGetExpression(record), &added) &&
+            (kind == LLVMDbgRecordDeclare ? added == 0 : !LLVMIsAAllocaInst(value)))
+            note_local(m, value, added, variable);
     }
 }
 #else

@@ -280,7 +280,7 @@ static void choose(struct pt_module *m, LLVMValueRef function, LLVMBasicBlockRef
     LLVMValueRef flag = LLVMGetNamedGlobal(m->module, "__portent_plain");
     flag = flag ? flag : LLVMAddGlobal(m->module, m->i8, "__portent_plain");
     LLVMPositionBuilderAtEnd(m->builder, entry);
-    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, function));
+    LLVMSetCurrentDebugLocation2(m->builder, pt_place_before_body(m, function));
     LLVMValueRef wanted = LLVMBuildLoad2(m->builder, m->i8, flag, "");
     LLVMValueRef zero = LLVMConstInt(m->i8, 0, false);
     LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, zero, ""), body, twin);

@@ -132,6 +132,7 @@ enum pt_status pt_debuginfo_open(const char *program, const struct pt_debuginfo_
     uint32_t extras = 0;
     elf_version(EV_CURRENT);
     pt_strtab_init(&info->texts);
+    pt_map64_init(&info->heads);
     pt_map64_init(&info->functions);
     add_module(info, program);
     info->library_path = options->library_path ? pt_xstrdup(options->library_path) : NULL;
@@ -165,6 +166,7 @@ void pt_debuginfo_free(struct pt_debuginfo *info)
     free(info->extra);
     free(info->library_path);
     pt_strtab_release(&info->texts);
+    pt_map64_release(&info->heads);
     pt_map64_release(&info->functions);
     free(info);
 }

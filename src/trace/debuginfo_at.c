@@ -52,26 +52,63 @@ static struct pt_module_var *variable_at(struct pt_elf *m, uint64_t address)
                                                                                          : NULL;
 }
 
-/* Do other variables of the module have this name? */
-static bool is_shared_name(const struct pt_elf *m, const struct pt_module_var *at)
+static const char *file_of(const struct pt_elf *m, const struct pt_module_var *at)
 {
-    const struct pt_dwarf_var *vars = m->index.vars;
-    for (uint32_t i = 0; i < m->by_address_count; i++)
-        if (vars[m->by_address[i].var].name == vars[at->var].name && m->by_address[i].address != at->address)
-            return true;
-    return false;
+    const char *source = pt_module_file_of(&m->index.vars[at->var]), *slash = source ? strrchr(source, '/') : NULL;
+    return slash ? slash + 1 : source ? source : "?";
 }
 
-/* How the variable is called; the path of its parts follows. */
-static void put_head(const struct pt_debuginfo *info, const struct pt_elf *m, const struct pt_module_var *at,
+/* Do other variables of the module have this name? And how many of those that come before it are in a file of the same
+ * name: statics of overloaded functions, of two blocks, of files in two folders. */
+static bool is_shared_name(const struct pt_elf *m, const struct pt_module_var *at, uint32_t *ret_before)
+{
+    const struct pt_dwarf_var *vars = m->index.vars;
+    bool shared = false;
+    uint64_t last = at->address;
+    *ret_before = 0;
+    for (uint32_t i = 0; i < m->by_address_count; i++) {
+        const struct pt_module_var *other = &m->by_address[i];
+        if (vars[other->var].name != vars[at->var].name || other->address == at->address)
+            continue;
+        shared = true;
+        /* The same variable may be described several times. */
+        if (other->address < at->address && other->address != last && strcmp(file_of(m, other), file_of(m, at)) == 0)
+            ++*ret_before;
+        last = other->address;
+    }
+    return shared;
+}
+
+/* Modules may have files of one name, and variables in them: a name belongs to the first that is asked for. */
+static void make_own(struct pt_debuginfo *info, const struct pt_elf *m, struct pt_buf *head)
+{
+    uint32_t module = (uint32_t)(m - info->modules);
+    size_t len = head->len;
+    for (uint32_t number = 2;; number++) {
+        uint32_t id = pt_strtab_intern(&info->texts, head->text, head->len);
+        uint32_t *owner = pt_map64_at(&info->heads, (uint64_t)id + 1);
+        if (*owner == PT_NONE)
+            *owner = module;
+        if (*owner == module)
+            return;
+        head->len = len;
+        pt_buf_printf(head, "#%" PRIu32, number);
+    }
+}
+
+/* How the variable is called, and no other; the path of its parts follows. Names are identities in recordings, so that
+ * a second variable of one name is x#2, as with portent_watch. */
+static void put_head(struct pt_debuginfo *info, const struct pt_elf *m, const struct pt_module_var *at,
                      struct pt_buf *text)
 {
-    const struct pt_dwarf_var *var = &m->index.vars[at->var];
-    if (m != &info->modules[0] || is_shared_name(m, at)) {
-        const char *source = pt_module_file_of(var), *slash = source ? strrchr(source, '/') : NULL;
-        pt_buf_printf(text, "%s:", slash ? slash + 1 : source ? source : "?");
-    }
-    pt_buf_puts(text, pt_strtab_text(&m->index.names, var->name));
+    uint32_t before;
+    bool shared = is_shared_name(m, at, &before);
+    if (m != &info->modules[0] || shared)
+        pt_buf_printf(text, "%s:", file_of(m, at));
+    pt_buf_puts(text, pt_strtab_text(&m->index.names, m->index.vars[at->var].name));
+    if (before)
+        pt_buf_printf(text, "#%" PRIu32, before + 1);
+    make_own(info, m, text);
 }
 
 /* --- elements --- */
@@ -91,8 +128,7 @@ struct pt_element_names {
     size_t cap;
 };
 
-static struct pt_element_names *elements_of(const struct pt_debuginfo *info, const struct pt_elf *m,
-                                            struct pt_module_var *at)
+static struct pt_element_names *elements_of(struct pt_debuginfo *info, const struct pt_elf *m, struct pt_module_var *at)
 {
     if (at->elements)
         return at->elements;
@@ -178,9 +214,14 @@ static bool find_part(const struct pt_elf *m, const struct pt_module_var *at, ui
     if (!pt_dwarf_place(&m->index, &die, offset, whole, text, &part) || part.size > UINT32_MAX)
         return false;
     *ret_variable = (struct pt_variable){.offset = part.offset, .size = (uint32_t)part.size, .type = PT_WATCH_UINT};
-    if (pt_dwarf_path(&m->index, &die, text->text, text->text + head, &known, &ignored) == PT_OK && !known.bit_size &&
-        known.size == part.size)
+    if (pt_dwarf_path(&m->index, &die, text->text, text->text + head, &known, &ignored) != PT_OK)
+        return true;
+    if (known.offset != part.offset) { /* the path is another's: a member that a derived class hides */
+        text->len = head;
+        pt_buf_printf(text, "+%" PRIu64, part.offset);
+    } else if (!known.bit_size && known.size == part.size) {
         ret_variable->type = known.type;
+    }
     return true;
 }
 

@@ -93,10 +93,25 @@ static void find_matches(struct pt_debuginfo *info, const char *file, const char
     }
 }
 
+/* Several variables of one name in files of one name, and in one module, are numbered by their addresses, as in
+ * recordings (debuginfo_at.c). */
+static bool are_numbered(const struct matches *matches)
+{
+    for (uint32_t i = 1; i < matches->count; i++) {
+        const char *file = pt_module_file_of(matches->items[i].var), *slash = file ? strrchr(file, '/') : NULL;
+        const char *first = pt_module_file_of(matches->items[0].var);
+        if (matches->items[i].module != matches->items[0].module || !file || !first ||
+            !pt_module_file_matches(first, slash ? slash + 1 : file))
+            return false;
+    }
+    return true;
+}
+
 static enum pt_status ambiguous(const struct pt_debuginfo *info, const struct matches *matches, const char *path,
                                 struct pt_err *err)
 {
     enum { MAX_LISTED = 8 };
+    size_t head = pt_debuginfo_head(path);
     struct pt_buf list;
     pt_buf_init(&list);
     for (uint32_t i = 0; i < matches->count && i < MAX_LISTED; i++) {
@@ -109,7 +124,11 @@ static enum pt_status ambiguous(const struct pt_debuginfo *info, const struct ma
             same_name |=
                 k != i && slash && other && strcmp(other, file) != 0 && pt_module_file_matches(other, slash + 1);
         }
-        pt_buf_printf(&list, "%s%s:%s", i ? ", " : "", !file ? "?" : slash && !same_name ? slash + 1 : file, path);
+        pt_buf_printf(&list, "%s%s:", i ? ", " : "", !file ? "?" : slash && !same_name ? slash + 1 : file);
+        pt_buf_add(&list, path, head);
+        if (!same_name && are_numbered(matches))
+            pt_buf_printf(&list, "#%u", i + 1);
+        pt_buf_puts(&list, path + head);
         if (match->module != &info->modules[0])
             pt_buf_printf(&list, " (in %s)", match->module->path);
     }
@@ -183,13 +202,46 @@ size_t pt_debuginfo_head(const char *path)
     return head;
 }
 
+/* `n#2`: the length of what is before its number. */
+static size_t split_number(const char *path, size_t head, uint32_t *ret_number)
+{
+    size_t at = head;
+    *ret_number = 0;
+    while (at && path[at - 1] >= '0' && path[at - 1] <= '9')
+        at--;
+    if (!at || path[at - 1] != '#' || at == head || head - at > 6)
+        return head;
+    *ret_number = (uint32_t)strtoul(path + at, NULL, 10);
+    return at - 1;
+}
+
+static int compare_matches(const void *a, const void *b)
+{
+    const struct match *x = a, *y = b;
+    return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
+}
+
+/* Keeps the one that was asked for, or none. */
+static void choose(struct matches *matches, uint32_t number)
+{
+    bool known = number && number <= matches->count && matches->count > 1 && are_numbered(matches);
+    if (known) {
+        qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
+        matches->items[0] = matches->items[number - 1];
+    }
+    matches->count = known;
+}
+
 static enum pt_status find(struct pt_debuginfo *info, const char *file, const char *path, follow_path follow,
                            struct pt_variable *ret_variable, struct pt_err *err)
 {
     struct matches matches = {0};
     size_t head = pt_debuginfo_head(path);
     enum pt_status status;
-    find_matches(info, file, path, head, &matches);
+    uint32_t number;
+    find_matches(info, file, path, split_number(path, head, &number), &matches);
+    if (number)
+        choose(&matches, number);
     if (matches.count > 1)
         status = ambiguous(info, &matches, path, err);
     else if (matches.count == 1)

@@ -46,6 +46,7 @@ struct pt_debuginfo {
     char **extra; /* modules named by the user, then NULL */
     bool libraries_found;
     struct pt_strtab texts;    /* what callers were given */
+    struct pt_map64 heads;     /* names of variables, ids in texts: which module has them */
     struct pt_map64 functions; /* start addresses asked for: id in texts, or unknown */
 };
 

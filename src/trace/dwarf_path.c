@@ -81,8 +81,17 @@ static bool enter(struct follow *f, Dwarf_Die *member)
     return true;
 }
 
-/* Finds a member by name, also in anonymous members and base classes, and steps into it. */
+/* Finds a member by name, and steps into it: one of the class itself (`nameless`: that anonymous members have and base
+ * classes). */
+static bool enter_member(struct follow *f, const char *name, size_t len, unsigned depth, bool nameless);
+
+/* Those of the class itself hide what base classes have. */
 static bool enter_named(struct follow *f, const char *name, size_t len, unsigned depth)
+{
+    return enter_member(f, name, len, depth, false) || enter_member(f, name, len, depth, true);
+}
+
+static bool enter_member(struct follow *f, const char *name, size_t len, unsigned depth, bool nameless)
 {
     Dwarf_Die child;
     if (depth > PT_TYPE_DEPTH || !f->has_type || !pt_dwarf_is_class(&f->type) || dwarf_child(&f->type, &child) != 0)
@@ -92,13 +101,34 @@ static bool enter_named(struct follow *f, const char *name, size_t len, unsigned
         if (!pt_dwarf_is_data_member(&child))
             continue;
         const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
-        if (own && (strlen(own) != len || memcmp(own, name, len) != 0))
+        if (nameless != !own || (own && (strlen(own) != len || memcmp(own, name, len) != 0)))
             continue;
         if (enter(f, &child) && (own || enter_named(f, name, len, depth + 1)))
             return true;
         *f = start;
     } while (dwarf_siblingof(&child, &child) == 0);
     return false;
+}
+
+/* std::atomic<T>, std::atomic_flag and what they are made of: steps into the single data member. */
+static bool enter_single(struct follow *f)
+{
+    Dwarf_Die member;
+    return pt_dwarf_single_member(f->index, &f->type, &member) && enter(f, &member);
+}
+
+/* A member of the structure that a std::atomic holds: it reads as that structure. */
+static bool enter_atomic(struct follow *f, const char *name, size_t len)
+{
+    struct follow start = *f;
+    bool found = false;
+    if (!pt_dwarf_is_atomic(&f->type))
+        return false;
+    for (unsigned depth = 0; !found && depth < PT_TYPE_DEPTH && f->has_type && enter_single(f); depth++)
+        found = f->has_type && enter_named(f, name, len, 0);
+    if (!found)
+        *f = start;
+    return found;
 }
 
 static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, const struct pt_buf *prefix,
@@ -161,6 +191,18 @@ static const char *unknown_base(const struct pt_dwarf_index *index, Dwarf_Die *t
     return NULL;
 }
 
+/* What a std::atomic holds, where that is a structure. */
+static void enter_value(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    Dwarf_Die member, inner = *type;
+    for (unsigned depth = 0; depth < PT_TYPE_DEPTH && pt_dwarf_is_class(&inner); depth++) {
+        *type = inner;
+        if (!pt_dwarf_single_member(index, &inner, &member) || !pt_dwarf_type_of(&member, &inner) ||
+            !pt_dwarf_strip(index, &inner))
+            return;
+    }
+}
+
 /* An error that lists the members of what was reached, whose name is the first `len` bytes of the whole. */
 static enum pt_status members_error(struct follow *f, size_t len, const char *what)
 {
@@ -171,6 +213,8 @@ static enum pt_status members_error(struct follow *f, size_t len, const char *wh
     pt_buf_init(&prefix);
     pt_buf_add(&prefix, f->name, len);
     pt_buf_puts(&prefix, separator(f->name + len));
+    if (pt_dwarf_is_atomic(&type))
+        enter_value(f->index, &type);
     visit_members(f->index, &type, &prefix, list_name, &list, 0);
     enum pt_status status = pt_err_set(f->err, PT_EINPUT, "'%s' %s%s%s", f->name, what, list.count ? ": " : "",
                                        list.count ? list.buf.text : "");
@@ -357,7 +401,7 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
                 if (status != PT_OK)
                     return status;
             } else if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
-                if (!enter_named(f, path + 1, len, 0))
+                if (!enter_named(f, path + 1, len, 0) && !enter_atomic(f, path + 1, len))
                     return members_error(f, reached, "is not there; the members are");
             } else {
                 return pt_err_set(f->err, PT_EINPUT, "'%.*s' has no members", (int)reached, f->name);
@@ -369,38 +413,6 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
     }
     *ret_rest = path;
     return PT_OK;
-}
-
-static bool is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
-{
-    Dwarf_Die type, child;
-    if (dwarf_tag(member) != DW_TAG_inheritance || !pt_dwarf_type_of(member, &type) || !pt_dwarf_strip(index, &type))
-        return false;
-    if (dwarf_child(&type, &child) != 0)
-        return true;
-    do {
-        if (pt_dwarf_is_data_member(&child))
-            return false;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return true;
-}
-
-/* std::atomic<T>, std::atomic_flag and what they are made of: steps into the single data member. */
-static bool enter_single(struct follow *f)
-{
-    Dwarf_Die child, member;
-    bool found = false;
-    if (dwarf_child(&f->type, &child) != 0)
-        return false;
-    do {
-        if (!pt_dwarf_is_data_member(&child) || is_empty_base(f->index, &child))
-            continue;
-        if (found)
-            return false;
-        found = true;
-        member = child;
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return found && enter(f, &member);
 }
 
 static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)

@@ -72,7 +72,8 @@ static bool enter_member(struct place *p, struct pt_buf *path, bool *ret_bits)
     if (dwarf_child(&p->type, &child) != 0)
         return false;
     do {
-        if (!pt_dwarf_is_data_member(&child) || !pt_dwarf_member_offset(&child, &offset))
+        if (!pt_dwarf_is_data_member(&child) || !pt_dwarf_member_offset(&child, &offset) ||
+            pt_dwarf_is_empty_base(p->index, &child))
             continue;
         if (pt_dwarf_number_of(&child, DW_AT_data_bit_offset, &bit_offset))
             offset += bit_offset / 8;
@@ -102,22 +103,25 @@ static bool is_whole(Dwarf_Die *type)
     return dwarf_tag(type) == DW_TAG_union_type || !pt_dwarf_is_class(type) || (name && strstr(name, "mutex"));
 }
 
-/* `n._M_base._M_i` is called `n`, as properties call it: all after the std::atomic are names of the library's. */
-static void name_atomic(struct pt_buf *path, size_t len)
+/* `n._M_base._M_i` is called `n`, as properties call it: what a std::atomic has alone in it, by names of the library's,
+ * is left out. True if so: the next level may be another. */
+static bool leave_out(const struct pt_dwarf_index *index, struct place *in, struct pt_buf *path, size_t len)
 {
-    for (const char *at = path->text + len; *at; at++)
-        if (*at == '.' && (at[1] != '_' || (at[2] != 'M' && at[2] != '_')))
-            return; /* a part of an atomic structure */
+    Dwarf_Die member;
+    const char *name = path->text + len;
+    if (!pt_dwarf_single_member(index, &in->type, &member) ||
+        (*name && strncmp(name, "._M_", 4) != 0 && strncmp(name, ".__", 3) != 0))
+        return false;
     path->len = len;
     path->text[len] = '\0';
+    return true;
 }
 
 bool pt_dwarf_place(const struct pt_dwarf_index *index, Dwarf_Die *variable, uint64_t offset, bool whole,
                     struct pt_buf *path, struct pt_dwarf_part *ret_part)
 {
     struct place p = {.index = index, .rest = offset};
-    bool bits = false;
-    size_t atomic = SIZE_MAX;
+    bool bits = false, atomic = false;
     if (!pt_dwarf_type_of(variable, &p.type) || !pt_dwarf_strip(index, &p.type))
         return false;
     for (unsigned depth = 0; depth < PT_TYPE_DEPTH; depth++) {
@@ -126,15 +130,14 @@ bool pt_dwarf_place(const struct pt_dwarf_index *index, Dwarf_Die *variable, uin
         if (bits || (!array && !structure) || (whole && p.rest == 0 && !array && is_whole(&p.type)))
             break;
         struct place before = p;
-        if (structure && pt_dwarf_is_atomic(&p.type))
-            atomic = path->len;
+        size_t len = path->len;
+        atomic = structure && (atomic || pt_dwarf_is_atomic(&p.type));
         if (array ? !enter_element(&p, path) : !enter_member(&p, path, &bits)) {
             p = before; /* padding, or a type of which little is known: as it is */
             break;
         }
+        atomic = atomic && leave_out(index, &before, path, len);
     }
-    if (atomic != SIZE_MAX && !pt_dwarf_is_class(&p.type))
-        name_atomic(path, atomic);
     if (bits)
         pt_buf_puts(path, "..."); /* its neighbours are in it, too: it is not the value of the first */
     ret_part->offset = p.at;

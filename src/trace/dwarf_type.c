@@ -90,6 +90,48 @@ bool pt_dwarf_is_atomic(Dwarf_Die *type)
     return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
 }
 
+static bool is_empty_class(const struct pt_dwarf_index *index, Dwarf_Die *type, unsigned depth)
+{
+    Dwarf_Die child, base;
+    if (depth > PT_TYPE_DEPTH || !pt_dwarf_is_class(type))
+        return false;
+    if (dwarf_child(type, &child) != 0)
+        return true;
+    do {
+        if (pt_dwarf_is_data_member(&child) &&
+            (dwarf_tag(&child) != DW_TAG_inheritance || !pt_dwarf_type_of(&child, &base) ||
+             !pt_dwarf_strip(index, &base) || !is_empty_class(index, &base, depth + 1)))
+            return false;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
+bool pt_dwarf_is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
+{
+    Dwarf_Die type;
+    return dwarf_tag(member) == DW_TAG_inheritance && pt_dwarf_type_of(member, &type) && pt_dwarf_strip(index, &type) &&
+           is_empty_class(index, &type, 0);
+}
+
+bool pt_dwarf_single_member(const struct pt_dwarf_index *index, Dwarf_Die *type, Dwarf_Die *ret_member)
+{
+    Dwarf_Die child, member;
+    bool found = false;
+    if (!pt_dwarf_is_class(type) || dwarf_child(type, &child) != 0)
+        return false;
+    do {
+        if (!pt_dwarf_is_data_member(&child) || pt_dwarf_is_empty_base(index, &child))
+            continue;
+        if (found)
+            return false;
+        found = true;
+        member = child;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    if (found)
+        *ret_member = member;
+    return found;
+}
+
 bool pt_dwarf_is_character(Dwarf_Die *type)
 {
     uint64_t encoding, size;

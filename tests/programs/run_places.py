@@ -2,7 +2,8 @@
 """Places of synchronisation: run_places.py PORTENT [TEST...]
 
 A violation that a lock, an unlock, or a join brings to light is told with file and line on both sides, and so is every such event
-of a recorded run; a call from code that is not instrumented has no place, and never another's. The last line is
+of a recorded run; a call from code that is not instrumented has no place, and never another's. What was inlined keeps its
+names. The last line is
 `places: N passed, M failed`.
 """
 import json
@@ -368,6 +369,37 @@ def events_of_the_cpp_library():
         for _, op, name, loc in lines_of():
             found.append((op, loc) if op in ("sync", "notify", "wait") else (op, name, loc))
         same(f"{level}: recorded", found, expected)
+
+
+CAPTURED = r"""#include <thread>
+long sink;
+int main()
+{
+    int *numbers = new int[100]();
+    std::thread thread([numbers] {
+        int sum = 0;
+        for (int i = 0; i < 100; i++)
+            sum += numbers[i];
+        sink = sum;
+    });
+    for (int i = 0; i < 100; i++)
+        numbers[i] = i;
+    thread.join();
+    return 0;
+}
+"""
+
+
+@test
+def members_of_what_was_inlined():
+    """Inlined, the lambda is a part of the library's object: its `this` is that address and something more."""
+    for level in ("-O0", "-O1", "-O2", "-O3"):
+        build("captured.cpp", CAPTURED, level)
+        ok(PORTENT, "run", "--races", "-r", "r.json", "--", "./prog", status=FOUND)
+        with open("r.json", encoding="utf-8") as file:
+            (finding,) = json.load(file)["properties"][0]["findings"]
+        if not re.fullmatch(r"\*?(this->)?numbers(\[\d*\])?", finding["object"]):
+            raise Failure(f"{level}: {finding['object']}")
 
 
 def main():

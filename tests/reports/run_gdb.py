@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Scripts of `report --gdb`, given to gdb with the programs they are about: breakpoints stand where the findings have their steps, are hit, and say which
-steps these are; and no name in a result becomes a command.
+steps these are; and no name in a result becomes a command. And gdb stops at functions where it does without Portent.
 
     run_gdb.py PORTENT [TEST...]
 
@@ -79,6 +79,21 @@ int main(void)
     ready = 0; // LINE gone
     portent_event("end"); // LINE end
     return 0;
+}
+"""
+
+
+BEGIN = """#include <stdlib.h>
+static int total;
+__attribute__((noinline)) int add_to_total(int number, const char *text)
+{
+    int before = total; // LINE body
+    total += number;
+    return before + text[0];
+}
+int main(void)
+{
+    return add_to_total(41, "a") ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 """
 
@@ -231,7 +246,18 @@ def many_places(program):
     assert "and 40 more, which portent-steps lists" in script, script[-2000:]
 
 
-TESTS = {races: RACE, deadlocks: DEADLOCK, schedules: DEADLOCK, properties: ORDER, local_properties_and_bounds: ORDER, blocks: RACE, names_are_no_commands: RACE,
+def functions_begin(program):
+    """Whoever stops at a function by its name is where its arguments are, as without hooks."""
+    (program.path / "steps.gdb").write_text("", encoding="utf-8")
+    for level in ("-O0", "-O2"):
+        program.call("cc", "-g", level, "a.c", "-o", "a")
+        said = program.debug("break add_to_total", "run")
+        stop = re.search(r"Breakpoint 1, add_to_total \((.*)\) at a\.c:(\d+)", said)
+        assert stop and int(stop[2]) == program.lines["body"], said
+        assert level != "-O0" or stop[1].startswith("number=41, text=0x"), said
+
+
+TESTS = {functions_begin: BEGIN, races: RACE, deadlocks: DEADLOCK, schedules: DEADLOCK, properties: ORDER, local_properties_and_bounds: ORDER, blocks: RACE, names_are_no_commands: RACE,
          nothing_found: RACE, many_places: RACE}
 
 

@@ -79,7 +79,7 @@ static const char cpp_program[] =
     "void ns::C::run() { static int calls; calls++; }\n"
     "std::atomic<int> ai; std::atomic<bool> ab; std::atomic<long> arr[4]; std::atomic<char *> ap; std::atomic<double> "
     "ad;\n"
-    "std::atomic<ns::E> ae; std::atomic_flag af;\n"
+    "std::atomic<ns::E> ae; std::atomic_flag af; struct Two { int a; short b; }; std::atomic<Two> two;\n"
     "inline int shared_inline;\n"
     "static uintptr_t base;\n"
     "static int find(struct dl_phdr_info *i, size_t, void *) { base = i->dlpi_addr; return 1; }\n"
@@ -95,6 +95,9 @@ static const char cpp_program[] =
     "'i');\n"
     "    static int count; count++; std::printf(\"main::count %lx 4 i\\n\", (unsigned long)((uintptr_t)&count - "
     "base));\n"
+    "    Two *in = reinterpret_cast<Two *>(&two);\n"
+    "    std::printf(\"two.a %lx 4 i\\ntwo.b %lx 2 i\\n\", (unsigned long)((uintptr_t)&in->a - base), (unsigned "
+    "long)((uintptr_t)&in->b - base));\n"
     "    std::thread t([] { shared_inline++; }); t.join();\n"
     "    return 0;\n"
     "}\n";
@@ -227,6 +230,15 @@ static unsigned check_program(const char *path)
     return compared;
 }
 
+static void expect_error(struct pt_debuginfo *info, const char *file, const char *path, const char *part)
+{
+    struct pt_variable v;
+    struct pt_err err;
+    assert_int_equal(pt_debuginfo_find(info, file, path, &v, &err), PT_EINPUT);
+    if (!strstr(err.message, part))
+        fail_msg("%s: '%s' is not in '%s'", path, part, err.message);
+}
+
 static const char *const ways[] = {"-g",          "-g -O2",          "-g -gdwarf-4",      "-g -O2 -gdwarf-4",
                                    "-g -no-pie",  "-g -O2 -no-pie",  "-g -fPIE -pie -O1", "-g -gdwarf-3",
                                    "-g -gz=zlib", "-g -gsplit-dwarf"};
@@ -253,7 +265,11 @@ static void cpp_programs(void **state)
     for (size_t c = 0; c < 2; c++) {
         for (size_t w = 0; have(compilers[c]) && w < 6; w++) {
             must_run("%s -std=c++17 -D_GNU_SOURCE %s -pthread -o prog a.cpp", compilers[c], ways[w]);
-            assert_true(check_program("prog") >= 16);
+            assert_true(check_program("prog") >= 18);
+            struct pt_debuginfo *info = open_program("prog");
+            expect_error(info, NULL, "two", "is a structure; name a member of it: two.a, two.b");
+            expect_error(info, NULL, "two.c", "is not there; the members are: two.a, two.b");
+            pt_debuginfo_free(info);
         }
     }
 }
@@ -266,15 +282,6 @@ static void statics_of_methods(void **state)
     struct pt_debuginfo *info = open_program("prog");
     assert_int_equal(find(info, NULL, "ns::C::run::calls").size, 4);
     pt_debuginfo_free(info);
-}
-
-static void expect_error(struct pt_debuginfo *info, const char *file, const char *path, const char *part)
-{
-    struct pt_variable v;
-    struct pt_err err;
-    assert_int_equal(pt_debuginfo_find(info, file, path, &v, &err), PT_EINPUT);
-    if (!strstr(err.message, part))
-        fail_msg("%s: '%s' is not in '%s'", path, part, err.message);
 }
 
 struct offered {
@@ -468,6 +475,61 @@ static void elements(void **state)
     pt_debuginfo_free(info);
 }
 
+static void expect_name(struct pt_debuginfo *info, uint64_t offset, const char *expected, uint64_t size)
+{
+    const char *name = "nothing";
+    struct pt_variable variable = {0};
+    assert_true(pt_debuginfo_at(info, "", offset, false, &name, &variable));
+    assert_string_equal(name, expected);
+    assert_int_equal(variable.offset, offset);
+    assert_int_equal(variable.size, size);
+}
+
+/* What lies at an address has a name of its own, however many others are called like it; base classes without members
+ * are nowhere. */
+static void names_of_their_own(void **state)
+{
+    static const char *const compilers[] = {"g++", "clang++"};
+    static const char program[] =
+        "#include <cstdio>\n#include <cstdint>\n#include <link.h>\n"
+        "struct None {}; struct Still : None {}; struct Pair : Still { int first, second; } pair;\n"
+        "struct Base { int low; }; struct Derived : Base { int low; } hides;\n"
+        "struct Other { int low; }; struct Both : Base, Other {} both;\n"
+        "int *f(int) { static int n; return &n; }\nint *f(long) { static int n; return &n; }\n"
+        "static int find(struct dl_phdr_info *i, size_t, void *base) { *(uintptr_t *)base = i->dlpi_addr; return 1; }\n"
+        "int main() { uintptr_t base; dl_iterate_phdr(find, &base);\n"
+        "    int *at[] = {&pair.first, &pair.second, &hides.Base::low, &hides.low, &both.Base::low, &both.Other::low,"
+        " f(1) < f(2L) ? f(1) : f(2L), f(1) < f(2L) ? f(2L) : f(1)};\n"
+        "    for (int *a : at) std::printf(\"%lx\\n\", (unsigned long)((uintptr_t)a - base)); }\n";
+    static const char *const expected[] = {"pair.first", "pair.second", "hides+0",    "hides.low",
+                                           "both.low",   "both+4",      "o.cpp:f::n", "o.cpp:f::n#2"};
+    (void)state;
+    write_file("o.cpp", program);
+    for (size_t c = 0; c < 2; c++) {
+        if (!have(compilers[c]))
+            continue;
+        must_run("%s -D_GNU_SOURCE -g -o prog o.cpp && ./prog >places", compilers[c]);
+        struct pt_debuginfo *info = open_program("prog");
+        FILE *places = fopen("places", "r");
+        uint64_t offset, low = 0, second = 0;
+        assert_non_null(places);
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+            assert_int_equal(fscanf(places, "%" SCNx64, &offset), 1);
+            expect_name(info, offset, expected[i], 4);
+            low = strcmp(expected[i], "hides.low") == 0 ? offset : low;
+            second = offset;
+        }
+        fclose(places);
+        assert_int_equal(find(info, NULL, "hides.low").offset, low); /* as C++ has it */
+        assert_int_equal(find(info, "o.cpp", "f::n#2").offset, second);
+        assert_int_not_equal(find(info, NULL, "f::n#1").offset, second);
+        expect_error(info, NULL, "f::n", "is ambiguous; the candidates are o.cpp:f::n#1, o.cpp:f::n#2");
+        expect_error(info, NULL, "f::n#3", "no variable 'f::n#3'");
+        expect_error(info, NULL, "pair#2.first", "no variable");
+        pt_debuginfo_free(info);
+    }
+}
+
 static void std_threads(void **state)
 {
     static const char *const compilers[] = {"g++", "clang++"};
@@ -491,11 +553,17 @@ static void std_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_programs),         cmocka_unit_test(cpp_programs),
-        cmocka_unit_test(statics_of_methods), cmocka_unit_test(mistakes),
-        cmocka_unit_test(elements),           cmocka_unit_test(no_programs),
-        cmocka_unit_test(libraries),          cmocka_unit_test(copies_are_where_the_linker_says),
-        cmocka_unit_test(std_threads),        cmocka_unit_test(functions_both_ways),
+        cmocka_unit_test(c_programs),
+        cmocka_unit_test(cpp_programs),
+        cmocka_unit_test(statics_of_methods),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(no_programs),
+        cmocka_unit_test(libraries),
+        cmocka_unit_test(copies_are_where_the_linker_says),
+        cmocka_unit_test(names_of_their_own),
+        cmocka_unit_test(std_threads),
+        cmocka_unit_test(functions_both_ways),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

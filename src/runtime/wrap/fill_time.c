@@ -70,6 +70,12 @@ PT_FILLING(struct tm *, localtime_r, (const time_t *from, struct tm *to), (from,
 PT_FILLING(struct tm *, gmtime_r, (const time_t *from, struct tm *to), (from, to), fixed(site, to, sizeof *to, result))
 PT_FILLING(char *, asctime_r, (const struct tm *from, char *to), (from, to), pt_fill_text(site, result))
 PT_FILLING(char *, ctime_r, (const time_t *from, char *to), (from, to), pt_fill_text(site, result))
+/* What is returned is one object for all threads, so only those who guard it may call these: a library's calls, of
+ * whose locks little is known, are left out. */
+PT_FILLING(struct tm *, localtime, (const time_t *from), (from), fixed(site, result, sizeof *result, site))
+PT_FILLING(struct tm *, gmtime, (const time_t *from), (from), fixed(site, result, sizeof *result, site))
+PT_FILLING(char *, asctime, (const struct tm *from), (from), if (site) pt_fill_text(site, result))
+PT_FILLING(char *, ctime, (const time_t *from), (from), if (site) pt_fill_text(site, result))
 PT_FILLING(size_t, strftime, (char *to, size_t size, const char *format, const struct tm *time),
            (to, size, format, time), fixed(site, to, result + 1, result != 0))
 
