@@ -477,6 +477,7 @@ class Tests:
             self.test("lives %s early_handler" % form, self.early_handler, program, 20 // less)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
+        self.test("fault_kept", self.life, "fault_kept", 2000, 4000)
         self.test("fork", self.life, "fork", 1000, 2000)
         self.test("many", self.threads, "many")
         self.test("many_detached", self.threads, "many_detached")
