@@ -52,6 +52,7 @@
 #undef atomic_fetch_sub_explicit
 #undef atomic_fetch_sub
 #undef atomic_fetch_or_explicit
+#undef atomic_fetch_and_explicit
 #define atomic_exchange_explicit(object, value, order)  PT_INTERLEAVE_UPDATE_BY(__atomic_exchange_n, object, value)
 #define atomic_exchange(object, value)                  PT_INTERLEAVE_UPDATE_BY(__atomic_exchange_n, object, value)
 #define atomic_fetch_add_explicit(object, value, order) PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_add, object, value)
@@ -59,6 +60,7 @@
 #define atomic_fetch_sub_explicit(object, value, order) PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_sub, object, value)
 #define atomic_fetch_sub(object, value)                 PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_sub, object, value)
 #define atomic_fetch_or_explicit(object, value, order)  PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_or, object, value)
+#define atomic_fetch_and_explicit(object, value, order) PT_INTERLEAVE_UPDATE_BY(__atomic_fetch_and, object, value)
 
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit

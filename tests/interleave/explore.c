@@ -105,7 +105,8 @@ static bool is_enabled(unsigned actor)
         return thread->buffered;
     if (thread->ended)
         return false;
-    if (thread->next.kind == PT_INTERLEAVE_UPDATE || thread->next.kind == PT_INTERLEAVE_FENCE)
+    if (thread->next.kind == PT_INTERLEAVE_UPDATE || thread->next.kind == PT_INTERLEAVE_FENCE ||
+        thread->next.kind == PT_INTERLEAVE_BARRIER)
         return !thread->buffered;
     return thread->next.kind != PT_INTERLEAVE_WAIT || has_changed(&thread->saw);
 }
@@ -115,6 +116,8 @@ static bool depend(const struct node *node, unsigned a, unsigned b)
     const struct op *p = &node->ops[a], *q = &node->ops[b];
     bool writes = p->kind == PT_INTERLEAVE_WRITE || p->kind == PT_INTERLEAVE_UPDATE || q->kind == PT_INTERLEAVE_WRITE ||
                   q->kind == PT_INTERLEAVE_UPDATE;
+    if (p->kind == PT_INTERLEAVE_BARRIER || q->kind == PT_INTERLEAVE_BARRIER)
+        return true;
     if (a % PT_INTERLEAVE_THREADS == b % PT_INTERLEAVE_THREADS &&
         (p->kind == PT_INTERLEAVE_FENCE || p->kind == PT_INTERLEAVE_UPDATE || q->kind == PT_INTERLEAVE_FENCE ||
          q->kind == PT_INTERLEAVE_UPDATE))
@@ -168,7 +171,8 @@ static void touch(const struct op *op, unsigned actor)
 /* Nobody else will ever do anything that depends on it: nothing is lost if it comes first. */
 static bool is_private(const struct op *op)
 {
-    return op->kind == PT_INTERLEAVE_FENCE || (op->kind != PT_INTERLEAVE_WAIT && !is_shared(touched_at(op->at)));
+    return op->kind == PT_INTERLEAVE_FENCE ||
+           (op->kind != PT_INTERLEAVE_WAIT && op->kind != PT_INTERLEAVE_BARRIER && !is_shared(touched_at(op->at)));
 }
 
 /* --- one run --- */
@@ -412,6 +416,14 @@ void pt_interleave_pause(void)
 {
     if (!is_outside())
         stop_at(PT_INTERLEAVE_WAIT, x->threads[x->current].saw.at);
+}
+
+void pt_interleave_barrier(void)
+{
+    pt_interleave_step(PT_INTERLEAVE_BARRIER, NULL);
+    for (unsigned i = 0; !is_outside() && i < x->what.threads; i++)
+        while (x->threads[i].buffered)
+            flush_one(&x->threads[i]);
 }
 
 void pt_interleave_await(const volatile void *at, uint64_t seen, size_t bytes)

@@ -63,7 +63,8 @@ enum pt_interleave_kind {
     PT_INTERLEAVE_WRITE,
     PT_INTERLEAVE_UPDATE,
     PT_INTERLEAVE_FENCE,
-    PT_INTERLEAVE_WAIT
+    PT_INTERLEAVE_WAIT,
+    PT_INTERLEAVE_BARRIER
 };
 void pt_interleave_step(enum pt_interleave_kind kind, const volatile void *at);
 void pt_interleave_load(const volatile void *at, void *value, size_t bytes);
@@ -74,5 +75,7 @@ void pt_interleave_saw(const volatile void *at, const void *value, size_t bytes)
 void pt_interleave_pause(void);
 void pt_interleave_await(const volatile void *at, uint64_t seen, size_t bytes);
 void pt_interleave_copy(void *to, const void *from, size_t bytes);
+/* All threads pass a fence (membarrier): what their buffers have is in memory. Every step depends on it. */
+void pt_interleave_barrier(void);
 
 #endif

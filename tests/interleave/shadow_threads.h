@@ -199,6 +199,24 @@ void pt_spin_wake(struct pt_spin *lock)
 {
     (void)lock;
 }
+/* As the kernel has them, and always. */
+bool pt_sys_start_barriers(void)
+{
+    return true;
+}
+bool pt_sys_barrier(void)
+{
+    pt_interleave_barrier();
+    return true;
+}
+bool pt_sys_is_quiet(void)
+{
+    return false;
+}
+uint64_t pt_sys_now(void)
+{
+    return 0;
+}
 void pt_runtime_stop(const char *why)
 {
     pt_interleave_fault(why);

@@ -291,10 +291,10 @@ class Tests:
         assert run.summary["status"] == "0" and run.number("wrong") == run.number("gaps") == 0, run.summary
         assert run.number("dropped") == run.number("foreign") == 0 and run.number("events") >= count, run.summary
 
-    def mix(self, threads, generations, variables, operations, every, seldom):
+    def mix(self, threads, generations, variables, operations, every, seldom, apart=0):
         """What each event knows of is exactly what the values of all accesses say (rt/mix.c), nothing less and nothing more."""
         log = os.path.join(self.folder, "log")
-        run = self.observe("mix", [threads, generations, variables, operations, every, seldom, log],
+        run = self.observe("mix", [threads, generations, variables, operations, every, seldom, log, apart],
                            [("own", 64 * i, 8) for i in range(threads)])
         assert run.summary["status"] == "0" and run.number("dropped") == run.number("foreign") == 0, run.summary
         expected = causal_clocks(log, threads)
@@ -456,6 +456,11 @@ class Tests:
             threads, generations, variables, every, seldom = shape
             operations = max(scale // (10 if seldom == 8 else 20), 1000) * 3 // threads
             self.test("mix %d x %d, %d %d %d" % shape, self.mix, threads, generations, variables, operations, every, seldom)
+        # most of its memory is one thread's alone, and its pages change hands now and then (shadow/kept.h)
+        for shape in ((3, 1, 3000, 7, 3, 400), (3, 5, 3000, 7, 3, 2000), (2, 1, 6000, 3, 2, 1000), (4, 1, 1200, 20, 8, 100)):
+            threads, generations, variables, every, seldom, apart = shape
+            operations = max(scale // 5, 1000) * 3 // threads
+            self.test("mix %d x %d, %d %d %d, %d apart" % shape, self.mix, threads, generations, variables, operations, every, seldom, apart)
         for form in ("archive", "shared", "static"):
             program = "lives-" + form
             less = 1 if form == "archive" else 5  # the same code, linked otherwise
@@ -472,6 +477,7 @@ class Tests:
             self.test("lives %s early_handler" % form, self.early_handler, program, 20 // less)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
+        self.test("fault_kept", self.life, "fault_kept", 2000, 4000)
         self.test("fork", self.life, "fork", 1000, 2000)
         self.test("many", self.threads, "many")
         self.test("many_detached", self.threads, "many_detached")

@@ -3,6 +3,7 @@
 
 #include "core/hooks.h"
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/kept.h"
 
 enum { STEPS = 120000 };
 
@@ -161,6 +162,115 @@ static void test_accesses_follow_algorithm_a(void **state)
     }
 }
 
+/* --- pages that a thread keeps --- */
+
+/* What the page and its threads have come to decide for good is forgotten, so that it goes on. */
+static void keep_again(void)
+{
+    atomic_fetch_and(pt_kept_cell_of((uintptr_t)model_memory), (uint32_t)PT_KEPT_BY);
+    for (unsigned i = 0; i < MODEL_THREADS; i++) {
+        model_threads[i].self.never_keeps = false;
+        atomic_store(&model_threads[i].self.keeping, UINT32_C(1) << 31); /* so many uses that they were worth it */
+    }
+}
+
+static unsigned kept_granules(void)
+{
+    unsigned kept = 0;
+    for (unsigned at = 0; at < MODEL_BYTES; at += 8)
+        kept += (atomic_load(pt_shadow_peek((uintptr_t)model_memory + at)) & PT_SHADOW_KEPT) != 0;
+    return kept;
+}
+
+/* Each plays for long enough to keep the granules, in plain and in fine form, alone and in pieces; then another comes.
+ */
+static void test_kept_pages_follow_algorithm_a(void **state)
+{
+    (void)state;
+    unsigned seed = 7, thread = 0, kept = 0, fine = 0, opened = 0, before = 0;
+    memcpy(expected, model_memory, sizeof expected);
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (random_below(&seed, 150) == 0)
+            thread = random_below(&seed, MODEL_THREADS);
+        unsigned now = random_below(&seed, 300) == 0 ? random_below(&seed, MODEL_THREADS) : thread;
+        model_play(now);
+        if (random_below(&seed, 5) == 0)
+            model_tick(now);
+        step(&seed, now);
+        model_check(now);
+        assert_memory_equal(model_memory, expected, sizeof expected);
+        unsigned granules = kept_granules();
+        kept += granules > 0;
+        fine += (atomic_load(pt_shadow_peek((uintptr_t)model_memory)) & PT_SHADOW_STATE) ==
+                (PT_SHADOW_KEPT | PT_SHADOW_FINE);
+        opened += before > 3 && !granules;
+        before = granules;
+        keep_again();
+    }
+    assert_true(kept > STEPS / 2 && fine > STEPS / 20 && opened > 100);
+}
+
+/* What a thread has kept when it ended is opened without it; its slot's next thread has other numbers. */
+static void test_the_end_of_a_keeper(void **state)
+{
+    (void)state;
+    struct pt_shadow_self *self = model_play(3);
+    for (unsigned i = 0; i < 1000 && !kept_granules(); i++) {
+        model_tick(3);
+        store(3, 0, 8, i);
+        keep_again();
+    }
+    assert_true(kept_granules());
+    uint32_t number = self->kept_as;
+    pt_kept_end(self);
+    pt_shadow_settle(self);
+    model_play(3);
+    model_tick(3);
+    store(3, 0, 8, 1);
+    assert_int_equal(kept_granules(), 0);
+    for (unsigned i = 0; i < 1000 && !kept_granules(); i++) {
+        model_tick(3);
+        store(3, 0, 8, i);
+        keep_again();
+    }
+    assert_true(self->kept_as && self->kept_as != number);
+    model_check(3);
+}
+
+/* Who used the page before does not come back: whoever uses it now has it after a while. */
+static void test_a_page_without_use_changes_hands(void **state)
+{
+    (void)state;
+    keep_again();
+    for (unsigned thread = 0; thread < 2; thread++) {
+        for (unsigned i = 0; i < 4 * PT_KEPT_TURN; i++) {
+            model_play(thread);
+            model_tick(thread);
+            store(thread, 0, 8, i);
+        }
+        assert_int_equal(atomic_load(pt_kept_cell_of((uintptr_t)model_memory)) & PT_KEPT_BY,
+                         model_threads[thread].self.kept_as);
+        model_forget(state);
+    }
+}
+
+/* A page that has had several keepers is nobody's for good. */
+static void test_a_shared_page_is_not_kept(void **state)
+{
+    (void)state;
+    keep_again();
+    for (unsigned turn = 0; turn < 2 * PT_KEPT_TIMES; turn++)
+        for (unsigned thread = 0; thread < 2; thread++)
+            for (unsigned i = 0; i < 3 * PT_KEPT_TURN; i++) {
+                model_play(thread);
+                model_tick(thread);
+                store(thread, 0, 8, i);
+                model_check(thread);
+            }
+    assert_int_equal(atomic_load(pt_kept_cell_of((uintptr_t)model_memory)), PT_KEPT_NEVER);
+    assert_int_equal(kept_granules(), 0);
+}
+
 /* A thread inside the runtime is a handler that nobody knows of: it accesses, and nothing else changes. */
 static void test_inside_the_runtime_nothing_changes(void **state)
 {
@@ -303,6 +413,10 @@ int main(void)
         cmocka_unit_test(test_a_word_has_what_was_packed),
         cmocka_unit_test(test_a_granule_is_locked_once),
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
+        cmocka_unit_test_setup(test_kept_pages_follow_algorithm_a, model_forget),
+        cmocka_unit_test_setup(test_the_end_of_a_keeper, model_forget),
+        cmocka_unit_test_setup(test_a_page_without_use_changes_hands, model_forget),
+        cmocka_unit_test_setup(test_a_shared_page_is_not_kept, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
         cmocka_unit_test_setup(test_watched_variables_are_reported, model_forget),
         cmocka_unit_test_setup(test_a_variable_ends_as_a_whole, model_forget),

@@ -4,7 +4,7 @@
  * first the thread's own list, half of which moves to the common one when it gets long (a producer makes snapshots that
  * its consumer releases).
  *
- * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^27 snapshots
+ * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^26 snapshots
  * at a time; beyond that recording stops and the verdict is unknown.
  */
 #include "runtime/clock/impl.h"

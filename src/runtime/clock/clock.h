@@ -22,7 +22,7 @@
 #include "runtime/clock/knowledge.h"
 
 typedef uint32_t pt_clock_id;
-enum { PT_CLOCK_BITS = 27, PT_CLOCK_CLASSES = 24, PT_THREAD_BITS = 17 /* of threads at a time */ };
+enum { PT_CLOCK_BITS = 26, PT_CLOCK_CLASSES = 24, PT_THREAD_BITS = 17 /* of threads at a time */ };
 
 struct pt_clock_self;
 

@@ -153,19 +153,19 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
 }
 
 /* The same for a clock that the caller knows to be <= V_i: it is remembered as such, so that its number keeps its
- * meaning at least until the next one is passed. */
-static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
+ * meaning at least until the next one is passed. True: it was an earlier one of the thread's ring. */
+static inline bool pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
     if (!id)
-        return;
+        return false;
     if (id == self->id) {
         self->credit += references;
-        return;
+        return false;
     }
     int64_t *local = pt_self_local_count(self, id);
     if (local) { /* its number keeps its meaning as long as the ring has it */
         *local -= references;
-        return;
+        return true;
     }
     struct pt_passed *slot = pt_has_cache(PT_CACHE_PASSED) ? pt_self_passed_slot(self, id) : &self->passed[0];
     if (slot->id != id) {
@@ -173,6 +173,7 @@ static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int6
         *slot = (struct pt_passed){.id = id};
     }
     slot->references += references;
+    return false;
 }
 
 #endif

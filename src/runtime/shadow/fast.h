@@ -20,6 +20,7 @@
 #define PT_RUNTIME_SHADOW_FAST_H
 
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/kept.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 
@@ -36,11 +37,12 @@ static inline uint64_t pt_fast_marks(const struct pt_shadow_self *self, uintptr_
 }
 
 /* Whether, for a thread that may be fast with this clock, a read would leave the granule as it is: A is this thread's
- * clock, so W, which is no later, is known to it.
+ * clock, so W, which is no later, is known to it. Whoever keeps it does not matter (kept.h).
  */
 static inline bool pt_fast_read_is_known(uint64_t fast, uint64_t word, uint64_t marks)
 {
-    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (fast | marks), 1);
+    return __builtin_expect((word & (PT_SHADOW_LOCKED | PT_SHADOW_FINE | PT_SHADOW_CLOCK | marks)) == (fast | marks),
+                            1);
 }
 
 /* A read that touches two granules, as it saw them. */
@@ -162,10 +164,11 @@ static inline __attribute__((always_inline)) void pt_fast_end_known(struct pt_sh
     pt_fast_leave(self);
 }
 
-/* References: the thread takes those of the clocks it replaces, and gives as many of its own. */
+/* References: the thread takes those of the clocks it replaces, and gives as many of its own. `keep`: it may keep the
+ * granule (kept.h). */
 static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                      uintptr_t address, unsigned size, bool write,
-                                                                     uint64_t seen)
+                                                                     uint64_t seen, bool keep)
 {
     uint64_t clock = self->clock.id, marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
     if (!pt_fast_kept(self)) {
@@ -174,11 +177,14 @@ static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_s
         if (!seen)
             pt_shadow_note_use(address);
         pt_self_give(&self->clock, 1 + write);
-        pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
+        bool own = pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
         if (write)
             pt_self_release(&self->clock, pt_shadow_write(seen), 1);
-        pt_granule_unlock(word, write ? marks | clock << PT_SHADOW_WRITE_AT | clock
-                                      : marks | (seen & ~PT_SHADOW_CLOCK) | clock);
+        uint64_t made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : marks | (seen & ~PT_SHADOW_CLOCK) | clock;
+        if (keep && own && !self->never_keeps)
+            pt_kept_unlock(self, word, address, made);
+        else
+            pt_granule_unlock(word, made);
     }
     pt_fast_leave(self);
 }

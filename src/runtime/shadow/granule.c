@@ -145,6 +145,14 @@ uint64_t pt_granule_pack(struct pt_shadow_self *self, uintptr_t address, uint64_
     return replace(self, address, word, &state);
 }
 
+/* Of a granule; the processor's own way is not there on all. */
+static unsigned count_bytes(unsigned bytes)
+{
+    bytes -= bytes >> 1 & 0x55;
+    bytes = (bytes & 0x33) + (bytes >> 2 & 0x33);
+    return (bytes + (bytes >> 4)) & 0xf;
+}
+
 /* One reference was the word's, and `count` records' bytes have it now. */
 static void share(struct pt_shadow_self *self, pt_clock_id id, unsigned count)
 {
@@ -166,9 +174,9 @@ uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned b
         fine->access[i] = bytes >> i & 1 ? self->clock.id : others >> i & 1 ? access : 0;
         fine->write[i] = unwritten >> i & 1 ? written : known >> i & 1 ? self->clock.id : 0;
     }
-    pt_self_give(&self->clock, __builtin_popcount(bytes) * (1 + write));
-    share(self, access, (unsigned)__builtin_popcount(others));
-    share(self, written, (unsigned)__builtin_popcount(unwritten));
+    pt_self_give(&self->clock, (int64_t)count_bytes(bytes) * (1 + write));
+    share(self, access, count_bytes(others));
+    share(self, written, count_bytes(unwritten));
     return id | PT_SHADOW_FINE;
 }
 
@@ -262,6 +270,15 @@ uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, u
     return read_spread(self, address, word, bytes);
 }
 
+/* The word of a granule that is written as a whole, in the place of a record that nobody looks at beside it. */
+static uint64_t overwrite_fine(struct pt_shadow_self *self, uint64_t word)
+{
+    release_word(self, word);
+    pt_fine_free(self, pt_shadow_access(word));
+    pt_self_give(&self->clock, 2);
+    return pt_shadow_pack(self->clock.id, self->clock.id, 0xff);
+}
+
 uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
     pt_clock_id clock = self->clock.id;
@@ -270,6 +287,8 @@ uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, 
             return clock ? word | (uint64_t)bytes << PT_SHADOW_BYTES_AT : word;
         if ((pt_shadow_bytes(word) & ~bytes) == 0)
             return clock ? pt_granule_raise_both(self, address, word, bytes) : word;
+    } else if (bytes == 0xff && clock && !fine_of(word)->watch && !fine_of(word)->readers) {
+        return overwrite_fine(self, word);
     }
     struct spread state;
     spread_word(word, &state);

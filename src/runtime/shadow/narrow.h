@@ -39,7 +39,8 @@ static inline bool pt_narrow_is_known(const struct pt_shadow_self *self, uint64_
                                       uint32_t *ret_life)
 {
     const struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
-    if ((seen & PT_SHADOW_STATE) != PT_SHADOW_FINE || !self->clock.id || self->fast != self->clock.id || fine->bytes)
+    if ((seen & (PT_SHADOW_LOCKED | PT_SHADOW_FINE)) != PT_SHADOW_FINE || !self->clock.id ||
+        self->fast != self->clock.id || fine->bytes)
         return false;
     /* acquire: what is read of the record is of that life or a later one */
     *ret_life = atomic_load_explicit(&fine->life, memory_order_acquire);
@@ -102,10 +103,12 @@ static inline __attribute__((always_inline)) bool pt_narrow_begin(struct pt_shad
     return false;
 }
 
-/* V_i in the place of clocks that are no later. References as in pt_fast_end_passed. */
-static inline void pt_narrow_put(struct pt_shadow_self *self, pt_clock_id *ids, unsigned count, bool access)
+/* V_i in the place of clocks that are no later. References as in pt_fast_end_passed. True: one was an earlier one of
+ * the thread. */
+static inline bool pt_narrow_put(struct pt_shadow_self *self, pt_clock_id *ids, unsigned count, bool access)
 {
     pt_clock_id clock = self->clock.id;
+    bool own = false;
     for (unsigned i = 0, j; i < count; i = j) {
         pt_clock_id id = ids[i];
         for (j = i + 1; j < count && ids[j] == id; j++)
@@ -114,12 +117,13 @@ static inline void pt_narrow_put(struct pt_shadow_self *self, pt_clock_id *ids, 
             continue;
         pt_self_give(&self->clock, j - i);
         if (access)
-            pt_self_pass(&self->clock, id, j - i);
+            own |= pt_self_pass(&self->clock, id, j - i);
         else
             pt_self_release(&self->clock, id, j - i);
         for (unsigned k = i; k < j; k++)
             ids[k] = clock;
     }
+    return own;
 }
 
 /* Whether a write of a byte changes nothing, and the granule's outermost bytes agree with it, so that all may. */
@@ -138,10 +142,15 @@ static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), write);
     } else {
         bool packs = pt_fine_are_many() || (write && pt_narrow_seems_whole(fine, self->clock.id, address & 7));
-        pt_narrow_put(self, fine->access + (address & 7), size, true);
+        bool own = pt_narrow_put(self, fine->access + (address & 7), size, true);
         if (write)
             pt_narrow_put(self, fine->write + (address & 7), size, false);
-        pt_granule_unlock(word, __builtin_expect(packs, 0) ? pt_granule_pack(self, address, seen) : seen);
+        if (__builtin_expect(packs, 0))
+            seen = pt_granule_pack(self, address, seen);
+        if (own && !self->never_keeps)
+            pt_kept_unlock(self, word, address, seen);
+        else
+            pt_granule_unlock(word, seen);
     }
     pt_fast_leave(self);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/explore.h"
+#include "runtime/shadow/kept.h"
 #include "runtime/shadow/owned.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
@@ -128,9 +129,11 @@ static void read_piece(struct pt_shadow_self *self, void *buffer, const void *fr
         return;
     }
     pt_enter(self);
-    bool locked = pt_slow_begin(self, (uintptr_t)from, size, false, &range);
+    bool locked = true, kept = pt_kept_begin_piece(self, (uintptr_t)from, size, false, &range);
+    if (!kept)
+        locked = pt_slow_begin(self, (uintptr_t)from, size, false, &range);
     memcpy(buffer, from, size);
-    if (locked)
+    if (locked && !(kept && pt_kept_end_piece(self, &range, false)))
         pt_slow_end_read(self, &range, site);
     pt_leave(self);
 }
@@ -146,11 +149,11 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
         return;
     }
     pt_enter(self);
-    bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
-    if (locked)
+    bool locked = true, kept = pt_kept_begin_piece(self, (uintptr_t)to, size, true, &range);
+    if (!kept && (locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range)))
         pt_slow_check(self, &range);
     memcpy(to, buffer, size);
-    if (locked)
+    if (locked && !(kept && pt_kept_end_piece(self, &range, true)))
         pt_slow_end_write(self, &range, PT_KIND_WRITE, site);
     pt_leave(self);
 }

@@ -9,6 +9,7 @@
 #define PT_RUNTIME_SHADOW_RECORDED_H
 
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/kept_access.h"
 #include "runtime/shadow/narrow.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/slow.h"
@@ -126,7 +127,7 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         return slow_##name(address, order, site);                                                                      \
     }
-/* One of a granule whose bytes have different clocks (narrow.h). */
+/* One of a granule whose bytes have different clocks (narrow.h), or that somebody keeps (kept.h). */
 #define DEFINE_NARROW_READ(name, bytes, type, perform)                                                                 \
     static COLD type narrow_##name(const void *address, int order, const struct pt_site *site,                         \
                                    struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                   \
@@ -140,6 +141,13 @@ static bool is_untouched(uintptr_t address)
                 self->states++;                                                                                        \
                 return value;                                                                                          \
             }                                                                                                          \
+        } else if (seen & PT_SHADOW_KEPT) {                                                                            \
+            if (!pt_kept_begin(self, word, at, bytes, &seen))                                                          \
+                return slow_##name(address, order, site);                                                              \
+            type value = perform;                                                                                      \
+            self->states++;                                                                                            \
+            pt_kept_end_read(self, word, seen, at, bytes);                                                             \
+            return value;                                                                                              \
         } else if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                               \
             type value = perform;                                                                                      \
             self->states++;                                                                                            \
@@ -222,7 +230,7 @@ static bool is_untouched(uintptr_t address)
         if (parts)                                                                                                     \
             pt_narrow_end_part(self, word, at, bytes, false, seen);                                                    \
         else                                                                                                           \
-            pt_fast_end_passed(self, word, at, bytes, false, seen);                                                    \
+            pt_fast_end_passed(self, word, at, bytes, false, seen, true);                                              \
         return value;                                                                                                  \
     }                                                                                                                  \
     DEFINE_NARROW_READ(name, bytes, type, perform)                                                                     \
@@ -235,7 +243,7 @@ static bool is_untouched(uintptr_t address)
             return pair_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
-        if (seen & PT_SHADOW_FINE)                                                                                     \
+        if (seen & (PT_SHADOW_FINE | PT_SHADOW_KEPT))                                                                  \
             return narrow_##name(address, order, site, self, word, seen);                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
     }
@@ -285,6 +293,12 @@ static bool is_untouched(uintptr_t address)
             return small_##name(address, value, op, order, site);                                                      \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
+        if (seen & PT_SHADOW_KEPT && pt_kept_begin_write(self, word, at, bytes)) {                                     \
+            type result = perform;                                                                                     \
+            self->states++;                                                                                            \
+            pt_kept_end_write(self, word, at, bytes);                                                                  \
+            return result;                                                                                             \
+        }                                                                                                              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \
         if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
             type result = perform;                                                                                     \
@@ -311,7 +325,7 @@ static bool is_untouched(uintptr_t address)
         else if (parts)                                                                                                \
             pt_narrow_end_part(self, word, at, bytes, true, seen);                                                     \
         else                                                                                                           \
-            pt_fast_end_passed(self, word, at, bytes, true, seen);                                                     \
+            pt_fast_end_passed(self, word, at, bytes, true, seen, true);                                               \
         return result;                                                                                                 \
     }                                                                                                                  \
     /* Another thread was faster. */                                                                                   \
@@ -379,7 +393,7 @@ static bool is_untouched(uintptr_t address)
         if (known)                                                                                                     \
             pt_fast_end_known(self, word, at, bytes, seen);                                                            \
         else                                                                                                           \
-            pt_fast_end_passed(self, word, at, bytes, old == expected, seen);                                          \
+            pt_fast_end_passed(self, word, at, bytes, old == expected, seen, false);                                   \
         return old;                                                                                                    \
     }
 

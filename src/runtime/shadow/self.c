@@ -10,6 +10,7 @@ void pt_shadow_settle(struct pt_shadow_self *self)
     bool counts = !self->slow || (self->quiet && !self->full);
     self->fast = counts && !atomic_load_explicit(&pt_shadow_steps, memory_order_relaxed) ? self->clock.id : PT_NOT_FAST;
     self->evaluates = !counts && !self->full;
+    self->keeper = self->fast == self->clock.id && self->clock.id && !self->slow ? self->kept_as : 0;
 }
 
 void pt_shadow_refresh(struct pt_shadow_self *self)

@@ -34,6 +34,7 @@ struct pt_locked_range {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules locked */
     bool watched;
+    bool kept;     /* nothing of it is locked: the thread keeps all of it (kept.h) */
     bool bare;     /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
     uint8_t order; /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
     bool stores;   /* it is an atomic store, which comes as an update */
@@ -74,17 +75,22 @@ struct pt_shadow_self {
     bool full;               /* all its events are recorded; set before its first one */
     bool records;            /* ... by the program itself, and each access by `recorded` (hooks.h) */
     bool steps;              /* its monitor has a state for each event ... */
-    bool tries;              /* the lock that it takes now is one that it would not have waited for */
+    bool never_keeps;        /* it looks for no more pages that it could keep (kept.h) */
     bool quiet;              /* ... of which the next, unless it is marked, would only be counted */
     _Atomic uint64_t *volatile locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */
     uint64_t states;                        /* its events so far, as far as it is evaluated in them */
     struct pt_clock_self clock;
     struct pt_race_self *race; /* NULL: races are not looked for */
     volatile bool racing;      /* it makes an atomic operation, with race cells locked */
+    bool tries;                /* the lock that it takes now is one that it would not have waited for */
     bool owned_held;           /* the access had a fault: its granules are locked */
     uint32_t owns;             /* the state of pages that are its own (owned.h); 0: none can be */
     _Atomic uint32_t owning;   /* odd while it uses a page as it is, ... */
     uint64_t owned_at;         /* ... here: address, and above it the size */
+    uint32_t keeper;           /* its number as a keeper of pages (kept.h), while it may use that; else 0 */
+    uint32_t kept_as;          /* the same; 0: it has never kept one */
+    _Atomic uint32_t keeping;  /* odd while it is at work with granules that it keeps */
+    uint32_t kept_turn;        /* counts accesses, so that it looks for pages now and then */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/kept.h"
 #include "runtime/shadow/watch.h"
 
 enum { RUN = 8 };
@@ -30,6 +31,7 @@ void pt_shadow_restart(void)
         leaf->older = older;
     }
     pt_fine_restart();
+    pt_kept_restart();
 }
 
 static void list_leaf(struct pt_shadow_leaf *leaf)
@@ -53,6 +55,14 @@ struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
                                                 memory_order_acquire))
         return made;
     return there; /* ours stays in the list, and empty */
+}
+
+struct pt_shadow_leaf *pt_shadow_leaf_of(const pt_shadow_word *word)
+{
+    struct pt_shadow_leaf *leaf = atomic_load_explicit(&newest, memory_order_acquire);
+    while (word < leaf->words || word >= leaf->words + (1 << (PT_LEAF_BITS - 3)))
+        leaf = leaf->older;
+    return leaf;
 }
 
 /*
@@ -95,7 +105,7 @@ static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t fr
         if (!atomic_load_explicit(word, memory_order_relaxed))
             continue;
         unsigned bytes = bytes_between(granule, from, to);
-        uint64_t seen = pt_granule_lock(word);
+        uint64_t seen = pt_granule_lock_at(self, word, granule);
         if (keep)
             pt_granule_before_read(self, seen, bytes);
         pt_granule_unlock(word, pt_granule_forget(self, granule, seen, bytes));

@@ -2,9 +2,10 @@
  * Shadow memory: one 64-bit word for each 8-byte granule of the program's memory.
  *
  *     bits    what
- *      0-26   A: the clock of its accesses; in a fine granule the number of its record (struct pt_fine)
- *     27-53   W: the clock of its writes
- *     54-61   which bytes A and W are about; the others were never accessed
+ *      0-25   A: the clock of its accesses; in a fine granule the number of its record (struct pt_fine)
+ *     26-51   W: the clock of its writes
+ *     52-59   which bytes A and W are about; the others were never accessed
+ *     60      kept: one thread alone uses it, without locking it (kept.h)
  *     62      fine: the bytes have different clocks
  *     63      locked: one thread works on it
  *
@@ -41,15 +42,23 @@
 #define PT_SHADOW_CLOCKS ((UINT64_C(1) << (2 * PT_CLOCK_BITS)) - 1) /* A and W */
 #define PT_SHADOW_FINE   (UINT64_C(1) << 62)
 #define PT_SHADOW_LOCKED (UINT64_C(1) << 63)
-#define PT_SHADOW_STATE  (PT_SHADOW_LOCKED | PT_SHADOW_FINE)
-enum { PT_SHADOW_WRITE_AT = PT_CLOCK_BITS, PT_SHADOW_BYTES_AT = 54, PT_ADDRESS_BITS = 47, PT_LEAF_BITS = 21 };
+#define PT_SHADOW_KEPT   (UINT64_C(1) << 60)
+#define PT_SHADOW_STATE  (PT_SHADOW_LOCKED | PT_SHADOW_FINE | PT_SHADOW_KEPT)
+enum {
+    PT_SHADOW_WRITE_AT = PT_CLOCK_BITS,
+    PT_SHADOW_BYTES_AT = 2 * PT_CLOCK_BITS,
+    PT_ADDRESS_BITS = 47,
+    PT_LEAF_BITS = 21
+};
 
 typedef _Atomic uint64_t pt_shadow_word;
+typedef _Atomic uint32_t pt_kept_cell; /* who keeps a page (kept.h) */
 
 struct pt_shadow_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
-    struct pt_shadow_leaf *older; /* the one that was made before */
+    struct pt_shadow_leaf *older;                   /* the one that was made before */
+    pt_kept_cell keepers[1 << (PT_LEAF_BITS - 12)]; /* by page of 4 KiB */
     _Alignas(64) pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
 };
 
@@ -70,6 +79,11 @@ bool pt_shadow_start(void);
 /* In a child that begins anew: every word is 0. Linear in the leaves. */
 void pt_shadow_restart(void);
 struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address);
+/* The leaf that a word lies in. Linear in the leaves. */
+struct pt_shadow_leaf *pt_shadow_leaf_of(const pt_shadow_word *word);
+/* Takes the mark from a kept granule, if it still has it; from all of its page, if another thread keeps them (kept.h).
+ */
+void pt_kept_open(pt_shadow_word *word);
 
 static inline uint64_t pt_shadow_pack(pt_clock_id access, pt_clock_id write, unsigned bytes)
 {
@@ -130,13 +144,15 @@ static inline uint64_t pt_granule_lock(pt_shadow_word *word)
     pt_rank_take(PT_RANK_GRANULE);
     for (;;) {
         /* acquire: partner of the release store that unlocked it last */
-        if (!(seen & PT_SHADOW_LOCKED) &&
+        if (!(seen & (PT_SHADOW_LOCKED | PT_SHADOW_KEPT)) &&
             atomic_compare_exchange_weak_explicit(word, &seen, seen | PT_SHADOW_LOCKED, memory_order_acquire,
                                                   memory_order_relaxed)) {
             atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
             return seen;
         }
-        if (seen & PT_SHADOW_LOCKED) /* the futex is the half of the word with that bit: the upper one */
+        if (seen & PT_SHADOW_KEPT)
+            pt_kept_open(word);
+        else if (seen & PT_SHADOW_LOCKED) /* the futex is the half of the word with that bit: the upper one */
             pt_spin_await((_Atomic uint32_t *)word + 1, (uint32_t)(seen >> 32), &turn);
         seen = atomic_load_explicit(word, memory_order_relaxed);
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/kept.h"
 #include "runtime/shadow/owned.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
@@ -97,7 +98,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
                 self->locked_word = NULL;
                 return false;
             }
-            uint64_t seen = pt_granule_lock(word);
+            uint64_t seen = pt_granule_lock_at(self, word, granule);
             known |= seen;
             if (!(seen & PT_SHADOW_FINE && touched_bytes(range, granule)))
                 continue;
@@ -154,15 +155,18 @@ bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t s
 void pt_slow_suspend(struct pt_locked_range *range)
 {
     for (; range; range = range->outer)
-        unlock_all(range, range->high);
+        if (!range->kept)
+            unlock_all(range, range->high);
 }
 
 /* It may be one that writes. */
 void pt_slow_resume(struct pt_shadow_self *self, struct pt_locked_range *range)
 {
-    for (; range; range = range->outer)
+    for (; range; range = range->outer) {
+        range->kept = false;
         for (uintptr_t granule = range->low; granule < range->high; granule += 8)
-            pt_granule_collect(self, pt_granule_lock(pt_shadow_peek(granule)));
+            pt_granule_collect(self, pt_granule_lock_at(self, pt_shadow_peek(granule), granule));
+    }
 }
 
 /* Calls once for each watched variable that the access overlaps, in the granule where the overlap begins. */
@@ -351,11 +355,13 @@ static void settle_run(struct pt_shadow_self *self, uint64_t seen, int64_t count
 /*
  * The thread's clock into all granules of the access, which are unlocked. Runs of whole granules with the same word end
  * with the same word, too: references to V_i for all of them are taken at once before the first one is unlocked, and
- * those of the clocks that were there are given back when the run is over; until then nobody else has them.
+ * those of the clocks that were there are given back when the run is over; until then nobody else has them. Where the
+ * pages are the thread's, it keeps the granules.
  */
 static void give_clocks(struct pt_shadow_self *self, const struct pt_locked_range *range, bool write)
 {
     uint64_t run = 0, made = 0; /* 0: there is none */
+    uint64_t keep = pt_kept_enter_range(self, range);
     int64_t alike = 0, bought = (int64_t)((range->high - range->low) >> 3) * (1 + write), used = 0;
     pt_shadow_word *word = NULL;
     if (self->clock.id)
@@ -375,12 +381,13 @@ static void give_clocks(struct pt_shadow_self *self, const struct pt_locked_rang
         run = 0;
         if (bytes == 0xff && ends_alike(self, seen, write)) {
             run = seen;
-            made = pt_shadow_pack(self->clock.id, write ? self->clock.id : pt_shadow_write(seen), 0xff);
+            made = keep | pt_shadow_pack(self->clock.id, write ? self->clock.id : pt_shadow_write(seen), 0xff);
             alike = 1;
             pt_granule_unlock(word, made);
         } else if (bytes) {
-            pt_granule_unlock(word, write ? pt_granule_after_write(self, granule, seen, bytes)
-                                          : pt_granule_after_read(self, granule, seen, bytes));
+            made = write ? pt_granule_after_write(self, granule, seen, bytes)
+                         : pt_granule_after_read(self, granule, seen, bytes);
+            pt_granule_unlock(word, keep && pt_kept_fits(self, made) ? made | keep : made);
         } else {
             pt_granule_unlock(word, seen);
         }
@@ -388,6 +395,8 @@ static void give_clocks(struct pt_shadow_self *self, const struct pt_locked_rang
     settle_run(self, run, alike, write);
     if (self->clock.id)
         self->clock.credit += bought - used - alike * (1 + write);
+    if (keep)
+        pt_kept_exit(self);
 }
 
 /* An access of one granule without anything watched: as below, without going through granules. */

@@ -51,7 +51,7 @@ static bool sync_fast(struct pt_shadow_self *self, uintptr_t at, bool write, int
         return false;
     }
     self->states += counts;
-    pt_fast_end_passed(self, word, at, 4, write, seen);
+    pt_fast_end_passed(self, word, at, 4, write, seen, false);
     return true;
 }
 

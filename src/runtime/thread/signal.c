@@ -167,7 +167,7 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     _Atomic uint64_t *word = locked ? NULL : self->locked_word;
     struct pt_reading *reading = locked ? NULL : self->reading;
     bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
-    bool racing = self->racing, owned = pt_owned_suspend(self);
+    bool racing = self->racing, owned = pt_owned_suspend(self), kept = pt_kept_suspend(self);
     uint64_t owned_at = self->owned_at;
     uint32_t race_cells = racing ? self->race->locked_count : 0;
     if (racing)
@@ -176,7 +176,7 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     pt_slow_suspend(locked);
     if (reading)
         atomic_store_explicit(&reading->busy, 0, memory_order_release);
-    if (word) {
+    if (word && !kept) {
         pt_rank_give(PT_RANK_GRANULE);
         atomic_fetch_and_explicit(word, ~PT_SHADOW_LOCKED, memory_order_release);
     }

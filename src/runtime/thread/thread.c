@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "runtime/race/life.h"
+#include "runtime/shadow/kept.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
@@ -392,6 +393,7 @@ static void close_record(struct pt_thread *self)
 {
     pt_thread_hooks.ended(self);
     pt_readers_end(&self->shadow);
+    pt_kept_end(&self->shadow);
     pt_granule_drop_between(&self->shadow);
     pt_fine_drop(&self->shadow);
     pt_self_drop_passed(&self->shadow.clock);

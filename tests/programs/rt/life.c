@@ -78,6 +78,39 @@ static void unguard(int signal, siginfo_t *info, void *context)
     mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
 }
 
+/* A page that its thread keeps (shadow/kept.h) is protected again and again, and its handler makes an event: what is
+ * accessed then is so after that event. */
+static void unguard_and_count(int signal, siginfo_t *info, void *context)
+{
+    unguard(signal, info, context);
+    ADD4(&a, 1);
+}
+static int fault_kept(long n)
+{
+    struct sigaction action = {.sa_sigaction = unguard_and_count, .sa_flags = SA_SIGINFO};
+    char text[600];
+    long wrong = 0;
+    sigaction(SIGSEGV, &action, NULL);
+    guarded = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(text, 7, sizeof text);
+    for (long i = 0; i < n; i++) {
+        ADD4(&a, 1);
+        for (long j = 0; j < 128; j++)
+            ST4(guarded + 4 * j, (int)i);
+        wrong += LD4(guarded + 4 * (i % 128)) != (int)i;
+        mprotect(guarded, 4096, PROT_NONE);
+        if (i % 4 == 0)
+            ST4(guarded + 4 * (i % 128), -1);
+        else if (i % 4 == 1)
+            wrong += LD4(guarded + 4 * (i % 128)) != (int)i;
+        else if (i % 4 == 2)
+            __portent_memcpy(guarded, text, 500, SITE, SITE);
+        else
+            __portent_memcpy(text, guarded, 500, SITE, SITE);
+    }
+    return wrong || a != 2 * n;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -114,6 +147,8 @@ int main(int argc, char **argv)
         ST4(guarded, 9);
         return LD4(guarded) == 9 && a == n ? 0 : 1;
     }
+    if (strcmp(what, "fault_kept") == 0)
+        return fault_kept(n);
     if (strcmp(what, "fork") == 0) {
         count_up((void *)n);
         pid_t child = fork();

@@ -4,8 +4,10 @@
  * the log what each event must know. After its share of the operations a thread ends, and its successor, the last it
  * has done is to start it, goes on: the two are one in the log.
  *
- *   mix THREADS GENERATIONS VARIABLES OPERATIONS EVERY SELDOM LOG        an event in EVERY operations, a write in
- * SELDOM
+ *   mix THREADS GENERATIONS VARIABLES OPERATIONS EVERY SELDOM LOG [APART]
+ *
+ * An event in EVERY operations, a write in SELDOM. With APART each thread keeps to variables of its own, but for one
+ * operation in so many.
  *
  * A line of the log is THREAD KIND VARIABLE VALUE OLD; KIND: e event, r read, w write by its only writer, u update of
  * OLD. Variables: 0 mod 3 are written by all, by exchange and compare-exchange; 1 mod 3 by one thread; 2 mod 3 are of
@@ -31,7 +33,7 @@ _Alignas(64) uint64_t own[THREADS][8];
 static uint64_t *wide;
 static uint32_t *narrow;
 static int count, variables;
-static long generations, operations, every, seldom;
+static long generations, operations, every, seldom, apart;
 static struct entry *logs[THREADS];
 static long logged[THREADS];
 static pthread_barrier_t barrier;
@@ -100,6 +102,8 @@ static void work(int me, struct line *line, long from, long to)
         line->random = random;
         int variable = (int)(random % (unsigned)variables);
         unsigned dice = (unsigned)(random >> 40);
+        if (apart && (random >> 20) % (uint64_t)apart)
+            variable = variable % (variables / count) + me * (variables / count);
         if (i % every == every - 1) {
             ST8(&own[me][0], i);
             note(me, (struct entry){'e', 0, (uint64_t)i, 0});
@@ -157,6 +161,7 @@ int main(int argc, char **argv)
     operations = atol(argv[4]);
     every = atol(argv[5]);
     seldom = atol(argv[6]);
+    apart = argc > 8 ? atol(argv[8]) : 0;
     wide = calloc(2 * (size_t)variables, sizeof *wide);
     narrow = calloc((size_t)variables, sizeof *narrow);
     pthread_barrier_init(&barrier, NULL, (unsigned)count);

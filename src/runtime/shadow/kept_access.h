@@ -1,0 +1,93 @@
+/*
+ * Accesses of one granule by the thread that keeps it (kept.h). A fine granule may have bytes of which there is
+ * something to learn: those are for the slow path.
+ */
+#ifndef PT_RUNTIME_SHADOW_KEPT_ACCESS_H
+#define PT_RUNTIME_SHADOW_KEPT_ACCESS_H
+
+#include "runtime/shadow/kept.h"
+#include "runtime/shadow/narrow.h"
+
+/* V_i into the word of a granule, without its mark, after or before an access of these bytes; the word then. */
+uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t address, unsigned bytes, bool write);
+
+/* True inside the runtime, and at work, with the word as it is. The thread is not in the runtime before. */
+static inline __attribute__((always_inline)) bool pt_kept_begin(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                uintptr_t address, unsigned size, uint64_t *ret_seen)
+{
+    if (self->busy)
+        return false;
+    self->busy = 1;
+    self->locked_word = word; /* for faults, as of a fast access */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(pt_kept_enter(self, address), 1)) {
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (__builtin_expect(seen & PT_SHADOW_KEPT, 1) &&
+            (!(seen & PT_SHADOW_FINE) ||
+             pt_narrow_is_past(self, &pt_fines[pt_shadow_access(seen)], address & 7, size))) {
+            *ret_seen = seen & ~PT_SHADOW_KEPT;
+            return true;
+        }
+        pt_kept_exit(self);
+    }
+    pt_fast_leave(self);
+    return false;
+}
+
+/* V_i into the word of a granule of which these are all bytes in use, or into its record. */
+static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                uint64_t seen, uintptr_t address, unsigned bytes,
+                                                                bool write)
+{
+    uint64_t clock = self->clock.id, marks = (uint64_t)bytes << PT_SHADOW_BYTES_AT, made;
+    if (write && (seen & (PT_SHADOW_FINE | PT_SHADOW_CLOCKS | marks)) == (clock << PT_SHADOW_WRITE_AT | clock | marks))
+        return;
+    if ((seen & (PT_SHADOW_FINE | UINT64_C(0xff) << PT_SHADOW_BYTES_AT)) == marks) {
+        made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : (seen & ~PT_SHADOW_CLOCK) | clock;
+        pt_self_give(&self->clock, 1 + write);
+        pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
+        if (write)
+            pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+    } else {
+        made = pt_kept_put(self, seen, address, bytes, write);
+        if (made == seen)
+            return;
+    }
+    atomic_store_explicit(word, made | PT_SHADOW_KEPT, memory_order_relaxed);
+}
+
+static inline __attribute__((always_inline)) void pt_kept_end_read(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                   uint64_t seen, uintptr_t address, unsigned size)
+{
+    unsigned bytes = pt_bytes_at(address, size);
+    if (pt_fast_kept(self)) {
+        pt_kept_raise(self, word, seen, address, bytes, false);
+        pt_kept_exit(self);
+    } else {
+        pt_granule_end_changed(self, word, address, bytes, false);
+    }
+    pt_fast_leave(self);
+}
+
+static inline __attribute__((always_inline)) bool pt_kept_begin_write(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                      uintptr_t address, unsigned size)
+{
+    uint64_t seen;
+    if (!pt_kept_begin(self, word, address, size, &seen))
+        return false;
+    pt_kept_raise(self, word, seen, address, pt_bytes_at(address, size), true);
+    atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
+    return true;
+}
+
+static inline void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address,
+                                     unsigned size)
+{
+    if (pt_fast_kept(self))
+        pt_kept_exit(self);
+    else
+        pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), true);
+    pt_fast_leave(self);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * A granule that one thread keeps (kept.h): its accesses without a lock, against another thread that comes to it, which
+ * has the page opened first.
+ */
+#include "shadow_threads.h"
+
+#include "runtime/shadow/granule.h"
+#include "runtime/shadow/kept.h"
+
+static pt_shadow_word *word(void)
+{
+    return pt_shadow_peek((uintptr_t)VARIABLE);
+}
+
+/* The keeper has a ring of clocks by then, and the other thread knows what it has done. */
+static int start_kept(void **state)
+{
+    if (start(state) != 0)
+        return -1;
+    play(0);
+    for (unsigned i = 0; i < 20 * PT_KEPT_TURN && !(*word() & PT_SHADOW_KEPT); i++) {
+        tick();
+        store();
+    }
+    assert_true(*word() & PT_SHADOW_KEPT);
+    forget_accesses();
+    return 0;
+}
+
+#ifndef PT_SEEDED
+/* The other thread has the keeper's clock: its next read is a known one, of a granule that it does not keep. */
+static int start_known(void **state)
+{
+    if (start_kept(state) != 0)
+        return -1;
+    threads[1].clock.events = 0;
+    pt_shadow_take(&threads[1], threads[0].clock.id);
+    pt_shadow_set_clock(&threads[1], threads[0].clock.id);
+    pt_clock_acquire(threads[0].clock.id, 1);
+    return 0;
+}
+#endif
+
+static uint64_t first;
+static void reset_first(void)
+{
+    *VARIABLE = first;
+}
+
+static void explore_with(void (*a)(void), void (*b)(void), bool direct)
+{
+    first = *VARIABLE;
+    expect(pt_interleave(&(struct pt_interleave){
+        .threads = 2, .body = {a, b}, .begin = reset_first, .enter = play, .check = check, .direct = direct}));
+}
+
+/* With store buffers, what is short. */
+static void explore_kept(void (*a)(void), void (*b)(void))
+{
+    explore_with(a, b, false);
+}
+
+/* No more than a lock, and a read or a write under it. */
+static void look(void)
+{
+    unsigned thread = current;
+    uint64_t seen = pt_granule_lock(word()), value;
+    pt_granule_before_read(pt_self, seen, 0xff);
+    value = __atomic_load_n(VARIABLE, __ATOMIC_RELAXED);
+    if (known_of(&threads[thread], (unsigned)(value >> 32)) < (uint32_t)value)
+        pt_interleave_fault("a read does not know of the write that it saw");
+    pt_granule_end(pt_self, word(), seen, (uintptr_t)VARIABLE, 0xff, false);
+}
+
+static void tick_and_store(void)
+{
+    tick();
+    store();
+}
+
+static void test_the_keeper_writes_and_another_reads(void **state)
+{
+    (void)state;
+    explore_kept(tick_and_store, look);
+}
+
+#ifndef PT_SEEDED
+static void change(void)
+{
+    uint64_t seen = pt_granule_lock(word()), value = (uint64_t)current << 32 | pt_self->clock.events;
+    pt_granule_before_write(pt_self, seen, 0xff);
+    __atomic_store_n(VARIABLE, value, __ATOMIC_RELEASE);
+    note(true, value);
+    pt_granule_end(pt_self, word(), seen, (uintptr_t)VARIABLE, 0xff, true);
+}
+
+static void tick_and_load(void)
+{
+    tick();
+    load();
+}
+
+static void load_part(void)
+{
+    tick();
+    __portent_atomic_load2((uint16_t *)VARIABLE + 3, __ATOMIC_ACQUIRE, NULL);
+}
+
+static void test_the_keeper_reads_and_another_writes(void **state)
+{
+    (void)state;
+    explore_with(tick_and_load, change, true);
+}
+
+static void test_both_write(void **state)
+{
+    (void)state;
+    explore_with(tick_and_store, tick_and_store, true);
+}
+
+static void test_a_record_of_a_kept_granule(void **state)
+{
+    (void)state;
+    explore_with(load_part, look, true);
+}
+
+static void test_a_known_read_of_what_another_keeps(void **state)
+{
+    (void)state;
+    assert_int_equal(pt_shadow_access(*word()), threads[1].clock.id);
+    explore_kept(tick_and_store, load);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_the_keeper_writes_and_another_reads, start_kept),
+#ifndef PT_SEEDED
+        cmocka_unit_test_setup(test_the_keeper_reads_and_another_writes, start_kept),
+        cmocka_unit_test_setup(test_both_write, start_kept),
+        cmocka_unit_test_setup(test_a_record_of_a_kept_granule, start_kept),
+        cmocka_unit_test_setup(test_a_known_read_of_what_another_keeps, start_known),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
