@@ -27,6 +27,9 @@ class Measured(subprocess.Popen):
     """A process whose use of the processor and of memory is known when it has ended."""
     samples = []
 
+    def __init__(self, command, **options):
+        super().__init__(command, stderr=subprocess.DEVNULL, **options)
+
     def _try_wait(self, flags):
         try:
             pid, status, usage = os.wait4(self.pid, flags)
@@ -60,7 +63,7 @@ def show(title, figures, base, against):
     print("|---" * (len(WAYS) + 1 + len(against)) + "|")
     for name, row in figures.items():
         cells = [f"{row['plain']:{base}}", *(f"{row[way] / row['plain']:.2f}x" if way in row else "failed" for way in WAYS[1:])]
-        print(f"| {name} | " + " | ".join([*cells, *(f"{row[way] / row['tsan']:.2f}" if way in row else "" for way in against)]) + " |")
+        print(f"| {name} | " + " | ".join([*cells, *(f"{row[way] / row['tsan']:.2f}" if way in row and "tsan" in row else "" for way in against)]) + " |")
     means = {way: geometric_mean([row[way] / row["plain"] for row in figures.values() if way in row]) for way in WAYS[1:]}
     ratios = [geometric_mean([row[way] / row["tsan"] for row in figures.values() if way in row and "tsan" in row]) for way in against]
     print("| geometric mean | | " + " | ".join([*(f"{means[way]:.2f}x" for way in WAYS[1:]), *(f"{ratio:.2f}" for ratio in ratios)]) + " |")
