@@ -4,9 +4,8 @@
 The programs of tests/real/programs.py, each plain, under clang's ThreadSanitizer, and built by `portent cc`: by itself with nothing to
 check, under `portent run` with a property over its own globals, under `portent run --races`, by itself with PORTENT_OPTIONS=races=1, and
 recording everything (record=FILE, which stays in the folder: build/bench/trace_speed says how many events it has). Rounds are interleaved. CPU time is user and system time of the whole process
-tree, the observer included, as
-the median of the rounds; memory is the peak of the program's own process, so of the last way for races. ThreadSanitizer runs without its
-deadlock detector.
+tree, the observer included, as the median of the rounds; memory is the peak of the largest process, so under `portent run` it may be the
+observer's. ThreadSanitizer runs without its deadlock detector.
 """
 import argparse
 import math
@@ -23,34 +22,27 @@ import programs  # noqa: E402
 WAYS = ("plain", "tsan", "nothing", "property", "races", "races alone", "recorded")
 
 
-class Measured(subprocess.Popen):
-    """A process whose use of the processor and of memory is known when it has ended."""
-    samples = []
-
-    def __init__(self, command, **options):
-        super().__init__(command, stderr=subprocess.DEVNULL, **options)
-
-    def _try_wait(self, flags):
-        try:
-            pid, status, usage = os.wait4(self.pid, flags)
-        except ChildProcessError:
-            return self.pid, 0
-        if pid == self.pid:
-            self.samples.append((usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
-        return pid, status
+def measured(folder):
+    """What starts a process as subprocess.Popen does, but by bench/overhead/measure.c; and the file with what it used."""
+    tool, figures = os.path.join(folder, "measure"), os.path.join(folder, "figures")
+    subprocess.run(["clang", "-O2", os.path.join(HERE, "overhead", "measure.c"), "-o", tool], check=True)
+    return lambda command, **options: subprocess.Popen([tool, figures, *command], stderr=subprocess.DEVNULL, **options), figures
 
 
-def measure(program, way, portent):
+def measure(program, way, portent, start, figures):
     """CPU seconds and MB of one run."""
     observer = {"property": [portent, "run", "-q", "--lenient", "--exit-code", "0", "-s", os.path.join(programs.HERE, program.properties), "--"],
                 "races": [portent, "run", "-q", "--lenient", "--exit-code", "0", "--races", "--"]}.get(way, [])
-    os.environ["TSAN_OPTIONS"] = "detect_deadlocks=0:exitcode=0:report_bugs=1:log_path=/dev/null"
+    os.environ["TSAN_OPTIONS"] = "detect_deadlocks=0:exitcode=0:report_bugs=1"
     os.environ["PORTENT_OPTIONS"] = {"races alone": "races=1:exitcode=0:log_path=/dev/null",
                                      "recorded": f"record={os.path.join(program.folder, 'recording')}"}.get(way, "")
-    Measured.samples = []
-    program.load(way if way in ("plain", "tsan") else "portent", observer, Measured)
+    if os.path.exists(figures):
+        os.remove(figures)
+    program.load(way if way in ("plain", "tsan") else "portent", observer, start)
     os.environ["PORTENT_OPTIONS"] = ""
-    return Measured.samples[-1]
+    with open(figures, encoding="ascii") as lines:
+        _, seconds, kilobytes = lines.read().splitlines()[-1].split()
+    return float(seconds), float(kilobytes) / 1024
 
 
 def geometric_mean(values):
@@ -83,12 +75,13 @@ def main():
         for kind, (cc, cxx) in programs.compilers(portent).items():
             if not options.keep_builds or not os.path.isdir(program.target(kind)):
                 program.build(kind, cc, cxx)
+    start, figures = measured(folder)
     samples = {program.name: {way: [] for way in WAYS} for program in chosen}
     for turn in range(options.rounds):
         for program in chosen:
             for way in WAYS:
                 try:
-                    samples[program.name][way].append(measure(program, way, portent))
+                    samples[program.name][way].append(measure(program, way, portent, start, figures))
                 except (programs.Failure, subprocess.SubprocessError, OSError) as failure:
                     print(f"real.py: {program.name}, {way}: {str(failure)[:300]}", file=sys.stderr)
         print(f"real.py: round {turn + 1} of {options.rounds} done", file=sys.stderr)
