@@ -34,7 +34,7 @@ PROTOCOLS = (
         ("trace/channel_rings.c", STATE + HEAD, HEAD + STATE, "test_full_ring_drops"))),
     Protocol("shadow_word", LAYERS, ("test_two_locks", "test_a_lock_and_a_fast_one", "test_two_writers"),
              ("test_read_then_write", "test_writer_and_reader", "test_passed_clocks"),
-             (("runtime/shadow/shadow.h", "if (!(seen & PT_SHADOW_LOCKED) &&", "if (true &&", "test_two_locks"),)),
+             (("runtime/shadow/shadow.h", "if (!(seen & (PT_SHADOW_LOCKED | PT_SHADOW_KEPT)) &&", "if (true &&", "test_two_locks"),)),
     Protocol("readers", LAYERS, ("test_a_reading_and_a_collector", "test_a_reader_and_a_writer", "test_a_reader_ends"), (), (
         ("runtime/shadow/readers.c", "atomic_load_explicit(&reading->busy, memory_order_acquire);)", "false;)", "test_a_reading_and_a_collector"),
         ("runtime/shadow/readers.h", "if (pt_readers_still(reading, word, seen))", "if (true)", "test_a_reading_and_a_collector"))),

@@ -36,6 +36,12 @@ void pt_interleave_pause(void)
     sched_yield();
 }
 
+/* Threads that are controlled have no buffers. */
+void pt_interleave_barrier(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 void pt_interleave_await(const volatile void *at, uint64_t seen, size_t bytes)
 {
     while (bytes == 8 ? __atomic_load_n((const volatile uint64_t *)at, __ATOMIC_ACQUIRE) == seen
