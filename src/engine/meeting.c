@@ -53,21 +53,15 @@ void pt_meeting_event(struct pt_meeting *m, const struct pt_event *event)
     }
 }
 
-static int by_number(const void *a, const void *b)
+void pt_meeting_need(struct pt_meeting *m, uint64_t event, uint64_t needed)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    if (m->log)
+        pt_wide_log_need(m->log, event - 1, needed - 1);
 }
 
-bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t count)
+static bool find(struct pt_meeting *m, const struct pt_wide_question *question)
 {
-    uint32_t places[EVENTS_MOST];
     struct pt_wide_limit limit = {.bytes = STATE_BYTES};
-    if (!m->log || count > EVENTS_MOST)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (uint32_t)(events[i] - 1);
-    qsort(places, count, sizeof *places, by_number);
     if (m->options.effort && m->options.now) {
         if (!m->deadline)
             m->deadline = m->options.now() + m->options.effort;
@@ -78,10 +72,33 @@ bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t coun
     }
     free(m->run);
     m->run = NULL;
-    enum pt_wide_end end = pt_wide_meet(m->log, places, count, &limit, &m->run, &m->run_count);
+    enum pt_wide_end end = pt_wide_meet(m->log, question, &limit, &m->run, &m->run_count);
     if (end == PT_WIDE_ERROR)
         m->mistake = "a run that was found could not be replayed, which is a mistake of Portent's own";
     return end == PT_WIDE_VIOLATED;
+}
+
+bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t count)
+{
+    uint32_t places[EVENTS_MOST];
+    if (!m->log || count > EVENTS_MOST)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (uint32_t)(events[i] - 1);
+    return find(m, &(struct pt_wide_question){.next = places, .next_count = count});
+}
+
+bool pt_meeting_find_after(struct pt_meeting *m, uint64_t taken, uint64_t next)
+{
+    const uint32_t before = (uint32_t)(taken - 1), after = (uint32_t)(next - 1);
+    return m->log && find(m, &(struct pt_wide_question){&after, &before, 1, 1, NULL});
+}
+
+bool pt_meeting_find_seeing(struct pt_meeting *m, uint32_t var, uint64_t store, uint64_t read)
+{
+    const uint32_t before = (uint32_t)(store - 1), after = (uint32_t)(read - 1);
+    const struct pt_wide_sees sees = {var, (uint32_t)store};
+    return m->log && find(m, &(struct pt_wide_question){&after, &before, 1, store != 0, &sees});
 }
 
 void pt_meeting_witness(const struct pt_meeting *m, struct pt_witnesses *witnesses, struct pt_finding *f)

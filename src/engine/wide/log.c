@@ -32,6 +32,9 @@ static void forget_events(struct pt_wide_log *log)
     free(log->link);
     free(log->inner);
     free(log->values);
+    free(log->must);
+    free(log->needed);
+    free(log->is_needed);
 }
 
 static void forget(struct pt_wide_log *log)
@@ -139,6 +142,16 @@ void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event)
     log->events[log->count] = pt_recorded(event);
     log->lines[log->count] = event->line;
     log->locs[log->count++] = event->loc;
+}
+
+void pt_wide_log_need(struct pt_wide_log *log, uint64_t place, uint64_t needed)
+{
+    if (!log->needed) {
+        log->needed = pt_xcalloc(log->count + 1, sizeof *log->needed);
+        log->is_needed = pt_xcalloc(log->count + 1, sizeof *log->is_needed);
+    }
+    log->needed[place] = (uint32_t)needed + 1;
+    log->is_needed[needed] = true;
 }
 
 uint32_t wide_value_id(struct pt_wide_log *log, struct pt_value value)

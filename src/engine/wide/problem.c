@@ -32,6 +32,7 @@ struct making {
     uint32_t *kept;          /* per event: its number in its column, from 1; 0: it is left out */
     struct pt_map64 classes; /* variable and value to class */
     bool *target;            /* per event: a write that some read is tied to */
+    const struct pt_wide_sees *sees;
 };
 
 static uint32_t initial_id(struct pt_wide_log *log, uint32_t var)
@@ -71,6 +72,12 @@ static void extend(struct making *m, uint32_t place_plus_1)
         m->limit[thread] = m->log->index[place];
 }
 
+/* What the check that asks has told (pt_wide_log_need), plus 1; 0: nothing. */
+static uint32_t needed_by(const struct making *m, uint32_t place)
+{
+    return m->log->needed && !m->p->monitor ? m->log->needed[place] : 0;
+}
+
 static uint64_t pair_key(uint32_t var, uint32_t value)
 {
     return (uint64_t)var << 32 | value;
@@ -94,6 +101,7 @@ static void extend_for(struct making *m, uint32_t place)
     const struct pt_recorded *e = &log->events[place];
     const struct wide_thread *self = &log->threads[e->thread];
     extend(m, self->fork);
+    extend(m, needed_by(m, place));
     if (e->op == PT_OP_JOIN) {
         const struct wide_thread *child = &log->threads[e->object];
         m->limit[e->object] = child->count;
@@ -200,6 +208,8 @@ static bool is_kept(const struct making *m, uint32_t place)
         return true;
     if (self->join && log->index[place] == self->count)
         return true; /* its end, for which somebody may wait */
+    if (needed_by(m, place) || (m->log->needed && !m->p->monitor && m->log->is_needed[place]))
+        return true;
     if (is_access(e)) {
         const struct wide_object *var = &m->p->vars[e->object];
         bool own = !pt_op_writes(e->op) && var->writes && var->only_writer == e->thread;
@@ -243,6 +253,10 @@ static void find_targets(struct making *m)
         else
             first[log->events[i].object] = true;
     }
+    if (m->sees && m->sees->store)
+        m->target[m->sees->store - 1] = true;
+    else if (m->sees)
+        first[m->sees->var] = true;
     for (uint32_t v = 0; v < m->p->var_count; v++)
         if (m->p->vars[v].tracked)
             m->p->vars[v].first = class_of(m, v, initial_id(m->log, v), 0, first[v]);
@@ -372,6 +386,7 @@ static void make_columns(struct making *m)
         e->held = m->kept[i] > 1 ? e[-1].held : 0;
         if (m->kept[i] == 1)
             need(m, e, log->threads[r->thread].fork);
+        need(m, e, needed_by(m, i));
         if (is_access(r))
             describe_access(m, e, r);
         else if (pt_op_space(r->op) == PT_SPACE_LOCK && pt_op_accesses(r->op) && !log->inner[i] &&
@@ -442,7 +457,8 @@ static void choose_tracked(struct making *m, const struct pt_wide_names *names)
         if (v < names->var_count)
             var->var = names->vars[v];
         bool shown = var->var != PT_NONE && var->writes > 0;
-        var->tracked = is_constrained(p, var) || (shown && p->order == PT_POSSIBLE_VALUES);
+        bool seen = m->sees && m->sees->var == v;
+        var->tracked = is_constrained(p, var) || seen || (shown && p->order == PT_POSSIBLE_VALUES);
         if (!shown)
             continue;
         p->ambiguous |= p->object_of_var[var->var] != PT_NONE;
@@ -466,11 +482,11 @@ static void take_targets(struct making *m, const uint32_t *places, uint32_t coun
 
 static void problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
                          struct pt_monitor *monitor, const struct pt_wide_names *names, const uint32_t *targets,
-                         uint32_t target_count)
+                         uint32_t target_count, const struct pt_wide_sees *sees)
 {
     wide_log_link(log);
     *p = (struct wide_problem){.log = log, .order = order, .monitor = monitor, .column_count = log->thread_count};
-    struct making m = {.p = p, .log = log};
+    struct making m = {.p = p, .log = log, .sees = sees};
     m.limit = pt_xcalloc((size_t)log->thread_count + 1, sizeof *m.limit);
     m.done = pt_xcalloc((size_t)log->thread_count + 1, sizeof *m.done);
     m.visible = pt_xcalloc(log->count + 1, sizeof *m.visible);
@@ -508,13 +524,14 @@ static void problem_init(struct wide_problem *p, struct pt_wide_log *log, enum p
 void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
                        struct pt_monitor *monitor, const struct pt_wide_names *names)
 {
-    problem_init(p, log, order, monitor, names, NULL, 0);
+    problem_init(p, log, order, monitor, names, NULL, 0, NULL);
 }
 
-void wide_problem_init_meeting(struct wide_problem *p, struct pt_wide_log *log, const uint32_t *places, uint32_t count)
+void wide_problem_init_meeting(struct wide_problem *p, struct pt_wide_log *log, const uint32_t *places, uint32_t count,
+                               const struct pt_wide_sees *sees)
 {
     const struct pt_wide_names none = {0};
-    problem_init(p, log, PT_POSSIBLE_VALUES, NULL, &none, places, count);
+    problem_init(p, log, PT_POSSIBLE_VALUES, NULL, &none, places, count, sees);
 }
 
 static void release_objects(struct wide_object *objects, uint32_t count)

@@ -32,6 +32,9 @@ struct pt_log_event pt_wide_log_at(const struct pt_wide_log *log, uint64_t place
 void pt_wide_log_refuse(struct pt_wide_log *log, const char *why);
 /* Forgets the events, but not the initial values, and keeps no more of them until this is taken back. */
 void pt_wide_log_thin(struct pt_wide_log *log, bool thin);
+/* When all events are there: in each run that has the event at this place the other one comes before it, whatever the
+ * order; one at most for each. Searches by pt_wide_meet know of it: a use of memory needs its allocation. */
+void pt_wide_log_need(struct pt_wide_log *log, uint64_t place, uint64_t needed);
 /* NULL: searches are possible. */
 const char *pt_wide_log_refuses(const struct pt_wide_log *log);
 
@@ -90,17 +93,27 @@ enum pt_wide_end pt_wide_stream_end(const struct pt_wide_stream *stream, struct 
                                     uint64_t *ret_found_at);
 
 /*
- * Whether a possible run of the order `values` ends where each of some events, one of a thread each and given by their
- * places in the log, ascending, comes next in its thread: two accesses of a race, the acquisitions of a deadlock.
- * PT_WIDE_VIOLATED: there is one, *ret_run are the places of its events, to be freed, and the judge has played it.
- * PT_WIDE_HOLDS: there is none. PT_WIDE_CUT: not known, by the time or the bytes of the limit.
+ * Whether a possible run of the order `values` has some events, and ends where each of some others comes next in its
+ * thread; those that are next of different threads, and all given by their places in the log. Nothing is taken and two
+ * accesses are next: a race; the acquisitions of a deadlock; a free is taken, and the use of its block is next; the
+ * store of null is taken, and the read that sees it is next. PT_WIDE_VIOLATED: there is one, *ret_run are the places of
+ * its events, to be freed, and the judge has played it. PT_WIDE_HOLDS: there is none. PT_WIDE_CUT: not known, by the
+ * time or the bytes of the limit.
  */
 struct pt_wide_limit {
     uint64_t (*now)(void); /* NULL: no end */
     uint64_t deadline;
     size_t bytes; /* of the states */
 };
-enum pt_wide_end pt_wide_meet(struct pt_wide_log *log, const uint32_t *places, uint32_t count,
+struct pt_wide_question {
+    const uint32_t *next, *taken;
+    uint32_t next_count, taken_count;
+    const struct pt_wide_sees { /* a variable that one of those that are next reads; NULL: whatever it sees */
+        uint32_t var;
+        uint32_t store; /* the latest in the run, its place plus 1; 0: the run has none */
+    } * sees;
+};
+enum pt_wide_end pt_wide_meet(struct pt_wide_log *log, const struct pt_wide_question *question,
                               const struct pt_wide_limit *limit, uint64_t **ret_run, uint64_t *ret_count);
 /* What one run could show: fills `pinned` and `widen` of a finding that holds. NULL: nobody asked for wider orders. */
 void pt_wide_describe(struct pt_wide_log *log, struct pt_finding *finding);

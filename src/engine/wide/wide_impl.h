@@ -34,6 +34,9 @@ struct pt_wide_log {
     uint32_t *link;   /* of a lock operation that takes it: the release; of wait, notify, sync: the operation before */
     bool *inner;      /* a lock operation of a thread that has the lock in the same way already */
     uint32_t *values; /* equal values have equal numbers; 0: unknown */
+    uint32_t *must;   /* of a read: the write that it sees in every run of `values`; 0: none, or not known (must.c) */
+    uint32_t *needed; /* pt_wide_log_need, plus 1; NULL: nobody has told any */
+    bool *is_needed;
     struct pt_strtab value_ids;
     struct wide_thread *threads;
     uint32_t thread_count;
@@ -41,6 +44,12 @@ struct pt_wide_log {
 };
 void wide_log_link(struct pt_wide_log *log);
 uint32_t wide_value_id(struct pt_wide_log *log, struct pt_value value);
+
+/* --- must.c --- */
+
+/* False: no possible run of `values` has those that are taken and is before those that are next, since they need them
+ * whatever the order of locks. */
+bool wide_must_allow(struct pt_wide_log *log, const struct pt_wide_question *question);
 
 /* --- problem.c: the events that matter to one property in one order --- */
 
@@ -190,9 +199,10 @@ struct wide_problem {
 };
 void wide_problem_init(struct wide_problem *problem, struct pt_wide_log *log, enum pt_possible order,
                        struct pt_monitor *monitor, const struct pt_wide_names *names);
-/* The relevant events are these, by their places in ascending order; there is no monitor (meet.c). */
+/* The relevant events are these, by their places in ascending order; there is no monitor (meet.c). `sees`: what this
+ * store (or that none) makes of its variable is not mistaken for what another does; NULL: there is none. */
 void wide_problem_init_meeting(struct wide_problem *problem, struct pt_wide_log *log, const uint32_t *places,
-                               uint32_t count);
+                               uint32_t count, const struct pt_wide_sees *sees);
 void wide_problem_release(struct wide_problem *problem);
 /* Of those that use an object, this thread; a new one if it is not among them. */
 struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread);
