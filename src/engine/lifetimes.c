@@ -11,12 +11,13 @@
  *
  * Guarantee: in the order `sync` a use after free, and a pointer read as null, is reported if and only if some run has
  * it, but for reads of a pointer at a place where the recorded run has read it as null: the program looks at what it
- * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is
- * shown. In `values` those are added that need another order of locks (predict/slices.h), not all. That a pointer which
- * is read before the first store is null then is an assumption, unless the run has read another value or `init` gives
- * one. Pointers of which some store is not in the trace, since a read returned what no store had put there (a
- * library's), are not judged. Not judged, and said to be unknown: what comes after events that are missing, traces of
- * relevant events alone (c=).
+ * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c, or by
+ * order/possible.c, before it is shown. In `values` those are added that need another order of locks
+ * (predict/slices.h), and what the search finds within the effort (lifetimes_meet.c). That a pointer which is read
+ * before the first store is null then is an assumption, unless the run has read another value or `init` gives one.
+ * Pointers of which some store is not in the trace, since a read returned what no store had put there (a library's),
+ * are not judged. Not judged, and said to be unknown: what comes after events that are missing, traces of relevant
+ * events alone (c=).
  *
  * Cost: one pass, a few bytes for each event; then the events are followed once, for `values` once more, and kept are
  * the uses of blocks until these are allocated again, of each region and place one, and all accesses of pointers.
@@ -37,6 +38,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     l->options = *options;
     l->started = options->now ? options->now() : 0;
     l->memory = pt_races_memory(&l->pool);
+    pt_meeting_begin(&l->meeting, names, options);
     pt_map64_init(&l->by_address);
     pt_map64_init(&l->pointing);
     pt_map64_init(&l->null_reads);
@@ -53,6 +55,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
 static void release_run(struct lifetimes *l)
 {
     pt_log_release(&l->log);
+    pt_meeting_end(&l->meeting);
     pt_witnesses_release(&l->witnesses);
     free(l->values);
     free(l->vars);
@@ -240,8 +243,8 @@ static void watch_memory(struct lifetimes *l)
 {
     size_t bytes = l->log.bytes + l->value_cap + l->var_cap * sizeof *l->vars + l->read_cap * sizeof *l->reads +
                    l->size_cap * sizeof *l->sizes + pt_map64_bytes(&l->pointing) + pt_map64_bytes(&l->by_address);
-    if (bytes > l->peak)
-        l->peak = bytes;
+    if (bytes + pt_meeting_bytes(&l->meeting) > l->peak)
+        l->peak = bytes + pt_meeting_bytes(&l->meeting);
     if (!l->options.memory_limit || bytes <= l->options.memory_limit)
         return;
     stop(l, "the memory limit was reached");
@@ -252,6 +255,7 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
 {
     struct lifetimes *l = check;
     bool looked_at;
+    pt_meeting_event(&l->meeting, event);
     if (event->op == PT_OP_INIT && !l->run.stopped) {
         struct life_var *var = var_at(l, event->object);
         var->set = classify(event->value) != LIFE_NULL;
@@ -277,6 +281,8 @@ static struct pt_check_found finish(void *check, const char *lost)
     pt_lifetimes_scan(l, false);
     if (l->options.order >= PT_CHECK_VALUES)
         pt_lifetimes_scan(l, true);
+    if (l->meeting.mistake)
+        l->run.unknown = l->meeting.mistake;
     if (!l->size_count && !l->run.unknown && !lost && f->verdict == PT_VERDICT_HOLDS)
         f->message = "the trace has no heap blocks (alloc events)";
     pt_full_run_settle(&l->run, f, lost);

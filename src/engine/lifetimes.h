@@ -1,6 +1,7 @@
 /* The built-in check `lifetimes` from the inside, split between its files: lifetimes.c reads the run and notes what is
  * a pointer, lifetimes_scan.c goes through it for uses and frees, lifetimes_pointers.c for reads and stores of
- * pointers, lifetimes_report.c makes findings. */
+ * pointers, lifetimes_meet.c asks the search in `values` for what that leaves open, lifetimes_report.c makes findings.
+ */
 #ifndef PT_ENGINE_LIFETIMES_H
 #define PT_ENGINE_LIFETIMES_H
 
@@ -8,6 +9,7 @@
 #include "engine/check.h"
 #include "engine/foreign.h"
 #include "engine/full_run.h"
+#include "engine/meeting.h"
 #include "engine/predict.h"
 #include "engine/races.h"
 #include "predict/precede.h"
@@ -57,6 +59,7 @@ struct lifetimes {
     uint32_t size_count;
     size_t size_cap;
     size_t peak;
+    struct pt_meeting meeting;
 
     struct pt_finding *finding;
     struct pt_map64 known; /* indices of findings, by what and where */
@@ -90,7 +93,7 @@ struct life_scan {
     struct life_block {
         struct life_list uses; /* since it was allocated */
         struct life_event freed;
-        struct pt_log_event made;
+        struct pt_log_event made, last_free;
         uint32_t size; /* index of its size */
         bool is_freed, is_made;
     } * blocks;
@@ -102,9 +105,12 @@ struct life_scan {
     struct life_deferred { /* where locks change places: pairs that are tried when all events are known */
         struct life_block block;
         struct life_list events; /* the use and the free */
+        bool slices, search;     /* where a run is looked for */
     } * deferred;
     uint32_t deferred_count;
     size_t deferred_cap;
+    struct pt_map64 meets;        /* of places: how many pairs the search is asked for */
+    struct pt_map64 told;         /* by thread and block: the alloc that the search knows it to need */
     struct pt_map64 read_before;  /* by variable and thread: enum life_value of its latest read */
     struct pt_log_event *created; /* of each thread its fork; its `event` is 0: none */
     size_t created_cap;
@@ -120,8 +126,9 @@ struct life_pair {
 };
 
 /* How a run gets to the use: without the other event; it has it, and no store of the pointer after it; or the other
- * event comes right before the use, whatever the recorded run had after it, which is beyond the order `sync`. */
-enum life_way { LIFE_WITHOUT, LIFE_WITHIN, LIFE_LAST };
+ * event comes right before the use, whatever the recorded run had after it, which is beyond the order `sync`; or it has
+ * the event, and is one that the search in `values` has found. */
+enum life_way { LIFE_WITHOUT, LIFE_WITHIN, LIFE_LAST, LIFE_MET };
 
 enum life_value pt_lifetimes_value(const struct lifetimes *l, uint64_t index);
 /* The block of memory that a variable lies in, plus 1; 0: none that the run speaks of. */
@@ -150,9 +157,22 @@ void pt_lifetimes_pointers(struct life_scan *s);
 /* Whether that store is the latest of its variable in the run that was found; NULL: whether there is none. */
 bool pt_lifetimes_is_latest(const struct life_scan *s, uint32_t var, const struct life_event *store);
 
+/* What the search has to know: that this use of the block, its free or its alloc needs what was before. */
+void pt_lifetimes_tell_use(struct life_scan *s, const struct pt_log_event *event, uint32_t block);
+void pt_lifetimes_tell_alloc(struct life_scan *s, const struct pt_log_event *event);
+/* Whether the search is to be asked for such a pair too. */
+bool pt_lifetimes_may_meet(struct life_scan *s, const struct life_pair *pair);
+/* Asks it for all that were deferred and are not known, and for reads of pointers. */
+void pt_lifetimes_meet(struct life_scan *s);
+/* A read, and a store that it would see as null, or of a use before initialisation the first one. */
+struct life_pair pt_lifetimes_null_pair(const struct life_event *read, const struct life_event *store);
+bool pt_lifetimes_is_initialised(const struct life_scan *s, const struct life_event *read);
+struct life_pair pt_lifetimes_initial_pair(const struct life_pointer *pointer, const struct life_event *read);
+
 /* By what and where. */
 uint64_t pt_lifetimes_key(const struct lifetimes *l, const struct life_pair *pair);
-/* A finding of it, or one more of a known one. `replay`: the run that leads there; NULL: the recorded one. */
+/* A finding of it, or one more of a known one. `replay`: the run that leads there; NULL: the recorded one, or that of
+ * the search (LIFE_MET). */
 void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, enum life_way way,
                          const struct pt_replay *replay);
 

@@ -73,15 +73,20 @@ bool pt_lifetimes_is_latest(const struct life_scan *s, uint32_t var, const struc
     return find_latest(s, var) == store;
 }
 
-static struct life_pair null_pair(const struct life_event *read, const struct life_event *store)
+struct life_pair pt_lifetimes_null_pair(const struct life_event *read, const struct life_event *store)
 {
     return (struct life_pair){read, store, read->checked ? "null after check" : "null dereference", NULL};
 }
 
 /* Whether the first store comes before the read in the recorded run, and the pointer is null before that. */
-static bool is_initialised(const struct life_scan *s, const struct life_event *read)
+bool pt_lifetimes_is_initialised(const struct life_scan *s, const struct life_event *read)
 {
     return read->writes && !s->l->vars[read->event.object].set;
+}
+
+struct life_pair pt_lifetimes_initial_pair(const struct life_pointer *pointer, const struct life_event *read)
+{
+    return (struct life_pair){read, pointer->writes.events, "use before initialisation", NULL};
 }
 
 /* The least run: what the read sees if nobody else does anything. */
@@ -94,9 +99,8 @@ static void try_least(struct life_scan *s, const struct life_pointer *pointer, c
             return;
         sees = find_latest(s, read->event.object);
     }
-    struct life_pair pair = sees ? null_pair(read, sees)
-                                 : (struct life_pair){read, pointer->writes.events, "use before initialisation", NULL};
-    if ((sees ? sees->null : is_initialised(s, read)) && pt_lifetimes_may_try(s, &pair))
+    struct life_pair pair = sees ? pt_lifetimes_null_pair(read, sees) : pt_lifetimes_initial_pair(pointer, read);
+    if ((sees ? sees->null : pt_lifetimes_is_initialised(s, read)) && pt_lifetimes_may_try(s, &pair))
         pt_lifetimes_try(s, &pair, LIFE_WITHOUT, sees);
 }
 
@@ -115,7 +119,7 @@ static void try_read(struct life_scan *s, const struct life_pointer *pointer, co
 {
     for (uint32_t i = pointer->writes.count; i > 0; i--) {
         const struct life_event *store = &pointer->writes.events[i - 1];
-        const struct life_pair pair = null_pair(read, store);
+        const struct life_pair pair = pt_lifetimes_null_pair(read, store);
         bool apart = store->at.thread != read->at.thread && store->event.op == PT_OP_WRITE;
         if (may_come_in(s, read, store) && (way == LIFE_WITHIN || apart) && pt_lifetimes_may_try(s, &pair))
             pt_lifetimes_try(s, &pair, way, store);

@@ -103,7 +103,10 @@ static void fill_witness(struct life_scan *s, struct pt_finding *f, const struct
 {
     struct lifetimes *l = s->l;
     f->order = s->trf.plain || way == LIFE_LAST ? "values" : "sync";
-    pt_predict_witness(&l->witnesses, f, l->names, &l->log, &replay->run);
+    if (way == LIFE_MET)
+        pt_meeting_witness(&l->meeting, &l->witnesses, f);
+    else
+        pt_predict_witness(&l->witnesses, f, l->names, &l->log, &replay->run);
     if (way == LIFE_LAST)
         pt_predict_last(f, l->names, &pair->other->event);
     pt_predict_last(f, l->names, &pair->use->event);
@@ -126,23 +129,24 @@ void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, enum
                          const struct pt_replay *replay)
 {
     struct pt_finding *first = s->l->finding, *f = NULL;
+    bool predicted = replay || way == LIFE_MET;
     uint32_t *index = pt_map64_at(&s->l->known, pt_lifetimes_key(s->l, pair));
     if (*index == UNTOLD)
         return;
     if (*index != PT_NONE) {
         f = *index ? first->more[*index - 1] : first;
-        if (!replay && f->how == PT_HOW_PREDICTED)
+        if (!predicted && f->how == PT_HOW_PREDICTED)
             become_observed(s, f, pair);
         f->count++;
         return;
     }
-    f = pt_races_add(first, replay ? PT_HOW_PREDICTED : PT_HOW_OBSERVED);
+    f = pt_races_add(first, predicted ? PT_HOW_PREDICTED : PT_HOW_OBSERVED);
     *index = !f ? UNTOLD : f == first ? 0 : first->more_count;
     if (!f)
         return;
     f->order = "access";
     f->count = 1;
     fill(s, f, pair);
-    if (replay)
+    if (predicted)
         fill_witness(s, f, pair, way, replay);
 }

@@ -140,9 +140,11 @@ static void note_use(struct life_scan *s, const struct pt_log_event *event, uint
 }
 
 /* The sections of locks that are open at the free have to be known to their ends. */
-static void defer(struct life_scan *s, const struct life_pair *pair)
+static void defer(struct life_scan *s, const struct life_pair *pair, bool slices, bool search)
 {
-    struct life_deferred deferred = {.block = *pair->block};
+    struct life_deferred deferred = {.block = *pair->block, .slices = slices, .search = search};
+    if (!slices && !search)
+        return;
     deferred.block.uses = (struct life_list){0};
     pt_lifetimes_keep(s, &deferred.events, pair->use);
     pt_lifetimes_keep(s, &deferred.events, pair->other);
@@ -155,7 +157,7 @@ static void try_deferred(struct life_scan *s)
         const struct life_deferred *deferred = &s->deferred[i];
         const struct life_pair pair = {&deferred->events.events[0], &deferred->events.events[1], NULL,
                                        &deferred->block};
-        if (s->effort && pt_map64_get(&s->l->known, pt_lifetimes_key(s->l, &pair)) == PT_NONE)
+        if (deferred->slices && s->effort && pt_map64_get(&s->l->known, pt_lifetimes_key(s->l, &pair)) == PT_NONE)
             pt_lifetimes_try(s, &pair, LIFE_WITHIN, NULL);
     }
 }
@@ -170,14 +172,16 @@ static void on_free(struct life_scan *s, const struct pt_log_event *event)
     for (uint32_t i = block->uses.count; i > 0; i--) {
         const struct life_event *use = &block->uses.events[i - 1];
         const struct life_pair pair = {use, &freed, NULL, block};
-        if (use->at.thread == freed.at.thread || pt_vec_at(freed.at.past, use->at.thread) >= use->at.number ||
-            !pt_lifetimes_may_try(s, &pair))
+        if (use->at.thread == freed.at.thread)
             continue;
+        bool tries = pt_vec_at(freed.at.past, use->at.thread) < use->at.number && pt_lifetimes_may_try(s, &pair);
         if (s->trf.plain)
-            defer(s, &pair);
-        else
+            defer(s, &pair, tries, pt_lifetimes_may_meet(s, &pair));
+        else if (tries)
             pt_lifetimes_try(s, &pair, LIFE_WITHIN, NULL);
     }
+    pt_lifetimes_tell_use(s, event, event->object);
+    block->last_free = *event;
     if (block->is_freed)
         return;
     block->is_freed = true;
@@ -188,6 +192,7 @@ static void on_free(struct life_scan *s, const struct pt_log_event *event)
 static void on_alloc(struct life_scan *s, const struct pt_log_event *event, uint32_t size)
 {
     struct life_block *block = block_at(s, event->object);
+    pt_lifetimes_tell_alloc(s, event);
     pt_lifetimes_clear(s, &block->uses);
     block->is_freed = false;
     block->is_made = true;
@@ -204,8 +209,10 @@ static void before(struct life_scan *s, const struct pt_log_event *event, enum l
         return;
     uint32_t block = pt_lifetimes_block(s->l, event->object);
     pt_trf_before_access(&s->trf, &as);
-    if (block)
+    if (block) {
         note_use(s, event, block - 1);
+        pt_lifetimes_tell_use(s, event, block - 1);
+    }
     if (s->l->vars[event->object].pointer && event->op == PT_OP_READ)
         pt_lifetimes_pointer_read(s, event, value);
 }
@@ -229,8 +236,8 @@ static bool watch_memory(struct life_scan *s)
     struct lifetimes *l = s->l;
     size_t bytes = l->log.bytes + l->value_cap + l->pool.bytes + pt_trf_bytes(&s->trf) + s->bytes +
                    s->block_cap * sizeof *s->blocks + s->pointer_cap * sizeof *s->pointers;
-    if (bytes > l->peak)
-        l->peak = bytes;
+    if (bytes + pt_meeting_bytes(&l->meeting) > l->peak)
+        l->peak = bytes + pt_meeting_bytes(&l->meeting);
     if (!l->options.memory_limit || bytes <= l->options.memory_limit)
         return true;
     if (!s->trf.plain)
@@ -253,6 +260,8 @@ static void release(struct life_scan *s)
     free(s->pointers);
     free(s->created);
     pt_map64_release(&s->tries);
+    pt_map64_release(&s->meets);
+    pt_map64_release(&s->told);
     pt_map64_release(&s->read_before);
     pt_precede_release(&s->precede);
     pt_trf_end(&s->trf);
@@ -272,6 +281,8 @@ void pt_lifetimes_scan(struct lifetimes *l, bool plain)
     s.precede.trf = &s.trf;
     s.precede.log = &l->log;
     pt_map64_init(&s.tries);
+    pt_map64_init(&s.meets);
+    pt_map64_init(&s.told);
     pt_map64_init(&s.read_before);
     bool going = true;
     for (pt_log_start(&reader, &l->log); going && pt_log_next(&reader); index++) {
@@ -286,6 +297,7 @@ void pt_lifetimes_scan(struct lifetimes *l, bool plain)
     if (going) {
         try_deferred(&s);
         pt_lifetimes_pointers(&s);
+        pt_lifetimes_meet(&s);
     }
     release(&s);
 }

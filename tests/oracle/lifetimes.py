@@ -40,6 +40,7 @@ class Lives(possible.Recorded):
                 freed[block] = i
                 first.setdefault(block, i)
         self.dereferenced = self.find_dereferenced()
+        self.unseen = self.find_unseen()
         self.harmless = {self.place_of(i) for i, e in enumerate(events) if e[1] == "r" and e[4] == 0}
 
     def place_of(self, i):
@@ -85,6 +86,16 @@ class Lives(possible.Recorded):
                 return True
         return False
 
+    def find_unseen(self):
+        """Variables of which some store is not in the trace: a read returned what none had put there."""
+        unseen, now = set(), {}
+        for _, op, name, _, value in self.events:
+            if op == "r" and value is not None and now.get(name) not in (None, value):
+                unseen.add(name)
+            if op in ("w", "u") or (op == "r" and value is not None):
+                now[name] = value
+        return unseen
+
     def observed(self):
         """Those of the recorded run."""
         return {(DOUBLE if self.events[i][1] == "free" else USE, i, f) for i, f in self.freed.items() if f is not None}
@@ -102,7 +113,7 @@ class Lives(possible.Recorded):
             if u in self.life and op != "free" and self.freed[u] is None:
                 found |= {(USE, u, f) for f in done if f > u and self.events[f][1] == "free" and self.life[f] == self.life[u]
                           and self.events[f][0] != thread}
-            if u not in self.dereferenced or (not self.is_checked(u) and self.place_of(u) in self.harmless):
+            if u not in self.dereferenced or name in self.unseen or (not self.is_checked(u) and self.place_of(u) in self.harmless):
                 continue
             store = latest.get(name)
             if store is not None and self.events[store][4] == 0:

@@ -97,6 +97,8 @@ struct pt_log_event pt_wide_log_at(const struct pt_wide_log *log, uint64_t place
 size_t pt_wide_log_bytes(const struct pt_wide_log *log)
 {
     size_t linked = 4 * sizeof(uint32_t) + sizeof(bool) + sizeof(uint32_t); /* and the places of the threads */
+    linked += log->needed ? sizeof *log->needed + sizeof *log->is_needed : 0;
+    linked += log->must ? sizeof *log->must : 0;
     return log->event_cap * sizeof *log->events + log->line_cap * sizeof *log->lines +
            log->loc_cap * sizeof *log->locs + log->count * linked;
 }
