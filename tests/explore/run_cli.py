@@ -247,7 +247,8 @@ def test_early_file(bench):
     os.environ["EARLY_FILE"] = str(lines)
     try:
         for server in ("--fork-server", "--no-fork-server"):
-            answer = bench.explore(early(bench), "--no-checks", "-n", "30", "--strategy", "random", "--keep-going", server, arguments=("file",), status=1)
+            answer = bench.explore(early(bench), "--no-checks", "-n", "30", "--expect", "0", "--strategy", "random", "--keep-going", server,
+                                   arguments=("file",), status=1)
             expect([one["status"] for one in failures(answer)] == [1] and answer["explore"]["fork_server"] == (server == "--fork-server"), answer)
         del os.environ["EARLY_FILE"]
         lines.write_text("7\n" * 1000, encoding="utf-8")
