@@ -12,25 +12,14 @@
 #include "base/table.h"
 #include "engine/wide/wide_impl.h"
 
-static uint32_t initial_id(struct pt_wide_log *log, uint32_t var)
-{
-    return wide_value_id(log, var < log->initial_cap ? log->initial[var] : pt_value_int(0));
-}
-
-static bool is_read(const struct pt_recorded *e)
-{
-    return pt_op_space(e->op) == PT_SPACE_VAR && (pt_op_reads(e->op) || (pt_op_writes(e->op) && e->partial));
-}
-
 /* The write that the read sees in every run, plus 1; `writes`: how many there are, by variable and value. */
 static uint32_t must_see(struct pt_wide_log *log, const struct pt_map64 *writes, uint32_t place)
 {
     const struct pt_recorded *e = &log->events[place];
     uint32_t writer = log->writer[place], value = log->values[place];
-    bool may_change = e->op == PT_OP_READ && !e->partial && value &&
-                      value == (writer ? log->values[writer - 1] : initial_id(log, e->object));
-    bool sole = pt_map64_get(writes, (uint64_t)e->object << 32 | value) == 1 && value != initial_id(log, e->object);
-    return may_change && !sole ? 0 : writer;
+    bool sole =
+        pt_map64_get(writes, (uint64_t)e->object << 32 | value) == 1 && value != wide_initial_id(log, e->object);
+    return wide_is_free(log, place) && !sole ? 0 : writer;
 }
 
 static void find_all(struct pt_wide_log *log)
@@ -46,7 +35,7 @@ static void find_all(struct pt_wide_log *log)
             *count = *count == PT_NONE ? 1 : 2;
         }
     for (uint32_t i = 0; i < log->count; i++)
-        if (is_read(&log->events[i]))
+        if (wide_reads(&log->events[i]))
             log->must[i] = must_see(log, &writes, i);
     pt_map64_release(&writes);
 }
@@ -78,7 +67,7 @@ static void include_for(struct needed *n, uint32_t place)
         include(n, log->threads[e->object].fork);
     } else if (pt_op_space(e->op) == PT_SPACE_OTHER) {
         include(n, log->link[place]);
-    } else if (is_read(e)) {
+    } else if (wide_reads(e)) {
         include(n, log->must[place]);
     }
 }

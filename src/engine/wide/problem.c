@@ -35,23 +35,21 @@ struct making {
     const struct pt_wide_sees *sees;
 };
 
-static uint32_t initial_id(struct pt_wide_log *log, uint32_t var)
+uint32_t wide_initial_id(struct pt_wide_log *log, uint32_t var)
 {
     return wide_value_id(log, var < log->initial_cap ? log->initial[var] : pt_value_int(0));
 }
 
-/* May the read see any write of the value it returned? */
-static bool is_free(struct pt_wide_log *log, uint32_t place)
+bool wide_is_free(struct pt_wide_log *log, uint32_t place)
 {
     const struct pt_recorded *e = &log->events[place];
     if (e->op != PT_OP_READ || e->partial || !log->values[place])
         return false;
     uint32_t writer = log->writer[place];
-    return log->values[place] == (writer ? log->values[writer - 1] : initial_id(log, e->object));
+    return log->values[place] == (writer ? log->values[writer - 1] : wide_initial_id(log, e->object));
 }
 
-/* Does it see what others have written? A write of a part keeps the rest. */
-static bool reads(const struct pt_recorded *e)
+bool wide_reads(const struct pt_recorded *e)
 {
     return pt_op_space(e->op) == PT_SPACE_VAR && (pt_op_reads(e->op) || (pt_op_writes(e->op) && e->partial));
 }
@@ -110,8 +108,8 @@ static void extend_for(struct making *m, uint32_t place)
         extend(m, log->link[place]);
     } else if (pt_op_locks(e->op) && !log->inner[place]) {
         extend(m, log->link[place] ? log->link[place] : self->join);
-    } else if (reads(e)) {
-        if (m->p->order == PT_POSSIBLE_VALUES && is_free(m->log, place))
+    } else if (wide_reads(e)) {
+        if (m->p->order == PT_POSSIBLE_VALUES && wide_is_free(m->log, place))
             extend_writes(m, e->object, log->values[place]);
         else
             extend(m, log->writer[place]);
@@ -185,7 +183,7 @@ static void find_users(struct making *m)
             (void)wide_user_of(var, e->thread);
             if (pt_op_writes(e->op))
                 var->only_writer = var->writes++ && var->only_writer != e->thread ? PT_NONE : e->thread;
-            var->reads += reads(e);
+            var->reads += wide_reads(e);
         } else if (pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op)) {
             (void)wide_user_of(&p->locks[e->object], e->thread);
         }
@@ -246,7 +244,7 @@ static void find_targets(struct making *m)
     m->target = pt_xcalloc(log->count + 1, sizeof *m->target);
     bool *first = pt_xcalloc((size_t)m->p->var_count + 1, sizeof *first); /* a read is tied to the beginning */
     for (uint32_t i = 0; i < log->count; i++) {
-        if (!m->kept[i] || !reads(&log->events[i]) || is_free(m->log, i))
+        if (!m->kept[i] || !wide_reads(&log->events[i]) || wide_is_free(m->log, i))
             continue;
         if (log->writer[i])
             m->target[log->writer[i] - 1] = true;
@@ -259,7 +257,7 @@ static void find_targets(struct making *m)
         first[m->sees->var] = true;
     for (uint32_t v = 0; v < m->p->var_count; v++)
         if (m->p->vars[v].tracked)
-            m->p->vars[v].first = class_of(m, v, initial_id(m->log, v), 0, first[v]);
+            m->p->vars[v].first = class_of(m, v, wide_initial_id(m->log, v), 0, first[v]);
     free(first);
 }
 
@@ -283,7 +281,7 @@ static void describe_access(struct making *m, struct wide_event *e, const struct
     if (!var->tracked)
         return;
     e->object = r->object;
-    e->kind = !pt_op_writes(r->op) ? WIDE_READ : reads(r) ? WIDE_UPDATE : WIDE_WRITE;
+    e->kind = !pt_op_writes(r->op) ? WIDE_READ : wide_reads(r) ? WIDE_UPDATE : WIDE_WRITE;
     user->last = at;
     if (e->kind != WIDE_WRITE)
         user->last_read = at;
@@ -292,7 +290,7 @@ static void describe_access(struct making *m, struct wide_event *e, const struct
             need(m, e, writer);
         return;
     }
-    e->tied = e->kind != WIDE_WRITE && !is_free(log, e->place);
+    e->tied = e->kind != WIDE_WRITE && !wide_is_free(log, e->place);
     if (e->kind != WIDE_WRITE)
         e->wants = !e->tied ? log->values[e->place] : writer ? PT_NONE : var->first;
     if (e->tied && writer) {

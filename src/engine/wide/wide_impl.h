@@ -44,6 +44,12 @@ struct pt_wide_log {
 };
 void wide_log_link(struct pt_wide_log *log);
 uint32_t wide_value_id(struct pt_wide_log *log, struct pt_value value);
+/* The same of what a variable has before anybody writes it. */
+uint32_t wide_initial_id(struct pt_wide_log *log, uint32_t var);
+/* May the read see any write of the value it returned? */
+bool wide_is_free(struct pt_wide_log *log, uint32_t place);
+/* Does it see what others have written? A write of a part keeps the rest. */
+bool wide_reads(const struct pt_recorded *event);
 
 /* --- must.c --- */
 
