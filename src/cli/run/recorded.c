@@ -177,9 +177,11 @@ static enum pt_read take_rest(struct pt_session *session, struct pt_err *err)
     enum pt_read got = take(session, session->beside, UINT64_MAX, pt_session_analyse, err);
     pt_source_free(session->beside);
     session->beside = NULL;
-    struct pt_err again;
-    if (session->writer)
-        (void)take_all(session, pt_session_write, &again); /* which ends as it did the first time */
+    struct pt_err second; /* as a rule what the first pass has met, too, and told */
+    if (session->writer && take_all(session, pt_session_write, &second) == PT_READ_ERROR && got != PT_READ_ERROR) {
+        *err = second;
+        return PT_READ_ERROR;
+    }
     return got;
 }
 
