@@ -60,6 +60,11 @@ void pt_meeting_need(struct pt_meeting *m, uint64_t event, uint64_t needed)
         pt_wide_log_need(m->log, event - 1, needed - 1);
 }
 
+bool pt_meeting_is_free(struct pt_meeting *m, uint64_t event)
+{
+    return m->log && pt_wide_log_is_free(m->log, event - 1);
+}
+
 static bool find(struct pt_meeting *m, const struct pt_wide_question *question)
 {
     struct pt_wide_limit limit = {.bytes = STATE_BYTES};

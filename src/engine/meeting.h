@@ -35,6 +35,8 @@ bool pt_meeting_find_after(struct pt_meeting *meeting, const uint64_t *taken, ui
 bool pt_meeting_find_seeing(struct pt_meeting *meeting, uint32_t var, uint64_t store, uint64_t read);
 /* When all events were given: none of these runs has an event without the other one before it. */
 void pt_meeting_need(struct pt_meeting *meeting, uint64_t event, uint64_t needed);
+/* When all events were given: is it a read that may see another write than it saw? */
+bool pt_meeting_is_free(struct pt_meeting *meeting, uint64_t event);
 /* The run becomes the finding's witness, one of these, with its schedule; witness_lost: it is too long, or one too
  * many. */
 void pt_meeting_witness(const struct pt_meeting *meeting, struct pt_witnesses *witnesses, struct pt_finding *finding);
