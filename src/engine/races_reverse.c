@@ -199,6 +199,11 @@ static void meet_all(struct reverse *reverse)
     pt_map64_release(&index);
 }
 
+static bool is_open(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    return pt_races_predicted_is_open(((struct reverse *)context)->r, one, other);
+}
+
 /* Pairs that are left open, first by what accesses need if reads see what they saw, then by what they need anyway. */
 static void ask(struct reverse *reverse)
 {
@@ -208,6 +213,7 @@ static void ask(struct reverse *reverse)
     pt_trf_begin(&c->trf, r->names, &r->predict->memory);
     c->trf.plain = c->trf.settles = true;
     pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, reverse);
+    c->syncp.asks_for = is_open;
     c->syncp.wanted = r->predict->candidates;
     pt_map64_init(&c->index);
     collect(reverse);

@@ -77,10 +77,13 @@ struct pt_syncp_race {
 
 /* Returns whether no more of these two groups are wanted. */
 typedef bool pt_syncp_found(void *context, const struct pt_syncp_race *race);
+/* Whether a race of these two groups is wanted; asked once of each two that may have one. */
+typedef bool pt_syncp_asks_for(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other);
 
 struct pt_syncp {
     struct pt_trf *trf;
     pt_syncp_found *found;
+    pt_syncp_asks_for *asks_for; /* NULL: all are wanted */
     void *context;
     const bool *wanted; /* of each variable: it may have a race; NULL: all may */
     struct pt_syncp_var *vars;

@@ -24,7 +24,8 @@ static void meet_new(struct pt_syncp *s, struct pt_syncp_group *g, const struct 
     for (; asks->met < var->count; asks->met++) {
         const struct pt_syncp_group *h = &s->groups[var->slots[asks->met].group];
         struct pt_syncp_open open = {.slot = asks->met};
-        if (g->thread != h->thread && pt_syncp_may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]))
+        if (g->thread != h->thread && pt_syncp_may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]) &&
+            (!s->asks_for || s->asks_for(s->context, h, g)))
             PT_PUSH(asks->open, asks->count, asks->cap, open);
     }
     s->bytes += (asks->cap - cap) * sizeof *asks->open;
