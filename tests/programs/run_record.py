@@ -1404,11 +1404,11 @@ def followed_while_it_runs():
     """What is found in what the program has recorded so far is found while it runs; and in the end it is what `check` finds."""
     build("lasting", LASTING)
     write("l.prop", "property p: always level <= 2; property q: never [begun == 5]* [begun == 6] [begun == 5];\n")
-    for more in ([], ["-o", "early.trace"]):
+    for order, more in (("auto", []), ("auto", ["-o", "early.trace"]), ("sync", []), ("values", [])):
         begun = time.monotonic()
-        done = run(PORTENT, "run", "--order", "auto", "-s", "l.prop", *more, "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
+        done = run(PORTENT, "run", "--order", order, "-s", "l.prop", *more, "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
         told = done.stdout + done.stderr
-        true(f"{more}: it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'p' is violated" in told)
+        true(f"{order} {more}: it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'p' is violated" in told)
     contains(run(PORTENT, "check", "-s", "l.prop", "early.trace").stdout, "'p' is violated")
     for order in ("sync", "values"):
         for more in ([], ["-s", "l.prop"]):
