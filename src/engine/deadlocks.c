@@ -186,6 +186,29 @@ static void on_release(struct deadlocks *d, struct deadlocks_thread *t, const st
 
 /* ---- events ---- */
 
+/* The locks that a thread has which joins another one (deadlocks_span.c). */
+static void note_join(struct deadlocks *d, const struct deadlocks_thread *t)
+{
+    for (uint32_t i = 0; i < t->held.count; i++) {
+        if (t->held.locks[i].shared)
+            continue;
+        d->spans_several |= d->spans && d->span != t->held.locks[i].lock;
+        d->span = t->held.locks[i].lock;
+        d->spans = true;
+    }
+}
+
+/* Whether such a lock can be part of a pattern: somebody waits for it who has another one, in the same way or as others
+ * do. */
+static bool spans_matter(const struct deadlocks *d)
+{
+    for (uint32_t i = 0; d->spans && !d->spans_several && i < d->patterns.buckets; i++)
+        for (const struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket)
+            if (a->wants.lock == d->span)
+                return true;
+    return d->spans_several;
+}
+
 static struct deadlocks_thread *thread_at(struct deadlocks *d, uint32_t id)
 {
     PT_ROOM(d->threads, d->thread_cap, id);
@@ -227,7 +250,7 @@ static void follow(struct deadlocks *d, const struct pt_event *event)
         else
             on_release(d, t, event);
     } else if (event->op == PT_OP_JOIN) {
-        d->spans |= t->held.count > 0;
+        note_join(d, t);
         thread_at(d, event->object);
     } else if (event->op == PT_OP_FORK) {
         thread_at(d, event->object)->forked = true;
@@ -306,6 +329,7 @@ static void find_predicted(struct deadlocks *d)
 {
     const struct deadlocks_cycle *some[PT_REPLAYS];
     uint32_t count = 0;
+    d->spans = spans_matter(d);
     if ((!d->cycle_count && !d->spans) || (!pt_deadlocks_divides(d) && !pt_group_leads(d->options.group)))
         return;
     for (uint32_t i = 0; d->spans && i < d->patterns.buckets; i++)

@@ -68,8 +68,10 @@ struct deadlocks {
     uint32_t thread_count;
     uint32_t *owners; /* of each lock, who has it for itself, plus 1; 0: nobody */
     size_t owner_cap;
-    bool locks; /* some lock was taken */
-    bool spans; /* a thread was joined by one that had a lock */
+    bool locks;         /* some lock was taken */
+    bool spans;         /* a thread was joined by one that had a lock for itself: */
+    bool spans_several; /* different ones, */
+    uint32_t span;      /* or always this one */
     struct pt_full_run run;
     struct pt_meeting meeting;
 
