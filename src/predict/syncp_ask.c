@@ -4,8 +4,9 @@
  * asking group for good, since what later accesses of it need contains what this one needs; so are all before it. When
  * a race is found the two groups are done with each other, and the asking one has one less to ask.
  *
- * Guarantee: that of syncp.c. Cost: for each access of a kind that may race with another one comparison for each group
- * of its variable with which no race was found yet and one may be, and a closure for each pair of a kept access and an
+ * Guarantee: that of syncp.c. Cost: nothing for an access that needs the one before it of its variable, if all before
+ * did; for others of a kind that may race with another one comparison for each group of the variable with which no race
+ * was found yet and one may be, and a closure for each pair of a kept access and an
  * asking group that needs alone do not decide; none for others, such as those of a variable that one lock guards.
  */
 #include <stdlib.h>
@@ -131,6 +132,7 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
             continue;
         }
         g->slot = kept;
+        g->idle = 0;
         var->slots[kept++] = var->slots[i];
     }
     for (uint32_t i = 0; i < kept; i++) {
@@ -141,13 +143,16 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
     var->count = kept;
 }
 
-void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
+void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now, bool needs_all)
 {
     struct pt_syncp_var *var = &s->vars[g->var];
-    if (!var->asked || !var->kinds[g->kind].partner)
-        return;
-    if (var->settlings != s->trf->settlings && var->count > PT_SYNCP_SCANNED)
+    if (var->asked && var->settlings != s->trf->settlings && var->count > PT_SYNCP_SCANNED)
         drop_settled(s, var);
+    if (needs_all || !var->asked || (g->idle && g->idle == var->count))
+        return;
+    g->idle = var->count <= UINT8_MAX ? (uint8_t)var->count : 0;
+    if (!var->kinds[g->kind].partner)
+        return;
     if (!g->asks || g->asks->met < var->count)
         meet_new(s, g, var);
     struct pt_syncp_asks *asks = g->asks;
@@ -161,4 +166,6 @@ void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_
             asks->open[kept++] = *open;
     }
     asks->count = kept;
+    if (kept)
+        g->idle = 0;
 }
