@@ -73,11 +73,16 @@ static uint32_t slot_of_lock(const struct pt_patterns *p, uint64_t lock)
     return (uint32_t)pt_mix64(lock) & (p->buckets - 1);
 }
 
+static uint64_t hash_held(uint64_t value, const struct pt_lock_use *use)
+{
+    return pt_mix64((value ^ (use->lock << 1 | use->shared)) + use->lent);
+}
+
 static uint64_t hash(uint32_t thread, struct pt_lock_use wants, const struct pt_lock_use *held, uint32_t count)
 {
     uint64_t value = pt_mix64(thread) + pt_mix64(wants.lock << 1 | wants.shared);
     for (uint32_t i = 0; i < count; i++)
-        value = pt_mix64(value ^ (held[i].lock << 1 | held[i].shared));
+        value = hash_held(value, &held[i]);
     return value;
 }
 
@@ -85,7 +90,7 @@ static uint64_t hash_of(const struct pt_acquire *a)
 {
     uint64_t value = pt_mix64(a->thread) + pt_mix64(a->wants.lock << 1 | a->wants.shared);
     for (uint32_t i = 0; i < a->held_count; i++)
-        value = pt_mix64(value ^ (a->held[i].use.lock << 1 | a->held[i].use.shared));
+        value = hash_held(value, &a->held[i].use);
     return value;
 }
 
@@ -137,7 +142,8 @@ static bool is_same(const struct pt_acquire *a, uint32_t thread, struct pt_lock_
     if (a->thread != thread || a->wants.lock != wants.lock || a->wants.shared != wants.shared || a->held_count != count)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (a->held[i].use.lock != held[i].lock || a->held[i].use.shared != held[i].shared)
+        if (a->held[i].use.lock != held[i].lock || a->held[i].use.shared != held[i].shared ||
+            a->held[i].use.lent != held[i].lent)
             return false;
     return true;
 }

@@ -18,6 +18,7 @@
 struct pt_lock_use {
     uint64_t lock; /* its address, or a number */
     bool shared;   /* with other readers */
+    uint32_t lent; /* who has it instead of the thread, a number of the caller's that tells acquires apart; 0: itself */
 };
 
 struct pt_acquire {

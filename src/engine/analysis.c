@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/actual.h"
 #include "engine/knowledge.h"
 #include "engine/local.h"
 #include "engine/lattice.h"
@@ -270,6 +271,8 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         w->wide = !within && a->options.orders != PT_ORDERS_ACCESS && pt_group_leads(options->group);
         if (w->wide && !a->log)
             a->log = pt_wide_log_new(names);
+        if (w->wide && !w->lattice)
+            w->actual = pt_actual_new(w->monitor, names, &a->options, w->finding);
         a->ordering = a->ordering || w->lattice;
         a->any_timed = a->any_timed || w->timed;
     }
@@ -293,6 +296,7 @@ void pt_analysis_free(struct pt_analysis *a)
         pt_lattice_free(w->lattice);
         pt_clock_pool_release(&w->clocks);
         pt_order_pattern_free(w->pattern);
+        pt_actual_free(w->actual);
         pt_timed_free(w->timed);
         pt_wide_stream_free(w->stream);
         pt_finding_free(w->finding);
@@ -329,6 +333,8 @@ static void take_initial(struct pt_analysis *a, const struct pt_event *event)
             pt_lattice_initial(a->watched[i].lattice, var, event->value);
         if (a->watched[i].timed && var != PT_NONE)
             pt_timed_initial(a->watched[i].timed, var, event->value);
+        if (a->watched[i].actual && var != PT_NONE)
+            pt_actual_initial(a->watched[i].actual, var, event->value);
     }
 }
 
@@ -399,6 +405,11 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         struct watched *w = &a->watched[i];
         if (w->timed)
             pt_timed_event(w->timed, event, pt_watched_var(w, event), pt_watched_event(w, event));
+    }
+    for (uint32_t i = 0; relevant && a->log && i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        if (w->actual)
+            pt_actual_event(w->actual, event, pt_watched_var(w, event), pt_watched_event(w, event));
     }
     if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
         pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
@@ -535,6 +546,8 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
             pt_timed_gap(a->watched[i].timed, lost);
         if (a->watched[i].lattice)
             pt_lattice_gap(a->watched[i].lattice);
+        if (a->watched[i].actual)
+            pt_actual_gap(a->watched[i].actual);
         pt_watched_forget_pattern(&a->watched[i]);
     }
     if (a->knowledge)

@@ -23,6 +23,7 @@ struct watched {             /* one property */
     struct pt_timed *timed;           /* of a `within` property, which has no lattice */
     struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
     bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
+    struct pt_actual *actual;         /* ... if it has none; NULL: it has */
     struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
     struct id_map vars, events;
     struct pt_analysis_options options; /* its lattice's */

@@ -111,6 +111,8 @@ static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_order
         f->peak_bytes = figures.peak_bytes;
     if (asked || end != PT_WIDE_CUT)
         describe_search(f, order_names[orders], &figures);
+    if (figures.cut)
+        f->complete = f->complete && !asked;
     if (end == PT_WIDE_CUT && asked) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = figures.cut;
@@ -144,19 +146,14 @@ static bool take_stream(struct watched *w, enum pt_orders orders)
     return end == PT_WIDE_VIOLATED;
 }
 
-/* One order, asked for by name; it has no lattice. */
-void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
+static void search_asked(struct pt_analysis *a, struct watched *w)
 {
     struct pt_finding *f = w->finding;
-    f->complete = true;
-    f->order = order_names[a->options.orders];
     if (pt_wide_log_refuses(a->log)) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = pt_wide_log_refuses(a->log);
         f->complete = false;
-        return;
-    }
-    if (a->streams && !w->stream) {
+    } else if (a->streams && !w->stream) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = "the trace is too long to be kept, and was not read again";
         f->complete = false;
@@ -166,6 +163,22 @@ void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const c
             f->verdict = PT_VERDICT_ERROR;
             f->message = "internal error: what was found was not found again; please report this";
         }
+    }
+}
+
+/* One order, asked for by name; it has no lattice. What the run itself broke stays broken, whatever the search came
+ * to. */
+void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
+{
+    struct pt_finding *f = w->finding;
+    f->complete = true;
+    f->order = order_names[a->options.orders];
+    search_asked(a, w);
+    if (f->verdict == PT_VERDICT_UNKNOWN && f->how == PT_HOW_OBSERVED) {
+        f->verdict = PT_VERDICT_VIOLATED;
+        f->witness_lost = true;
+    } else if (f->verdict != PT_VERDICT_VIOLATED) {
+        f->how = PT_HOW_NONE;
     }
     if (lost && f->verdict == PT_VERDICT_HOLDS) {
         f->verdict = PT_VERDICT_UNKNOWN;

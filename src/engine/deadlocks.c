@@ -81,13 +81,15 @@ static void release_run(struct deadlocks *d)
     pt_witnesses_release(&d->witnesses);
     pt_meeting_end(&d->meeting);
     free(d->cycles);
+    free(d->lents);
     free(d->threads);
     free(d->owners);
     d->cycles = NULL;
+    d->lents = NULL;
     d->threads = NULL;
     d->owners = NULL;
-    d->cycle_count = d->thread_count = 0;
-    d->cycle_cap = d->thread_cap = d->owner_cap = 0;
+    d->cycle_count = d->thread_count = d->lent_count = 0;
+    d->cycle_cap = d->thread_cap = d->owner_cap = d->lent_cap = 0;
     pt_races_memory_release(&d->pool);
 }
 
@@ -105,11 +107,11 @@ static void release(void *check)
 
 /* Whether each lock that another thread has for a member is one that somebody waits for: without it there is the same
  * pattern. */
-static bool needs_all(struct pt_acquire *const *members, uint32_t count)
+static bool needs_all(const struct deadlocks *d, struct pt_acquire *const *members, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct deadlocks_node *node = members[i]->note;
-        if (node->lent.lock && members[(i + count - 1) % count]->wants.lock != node->lent.lock - 1)
+        if (node->lent && members[(i + count - 1) % count]->wants.lock != d->lents[node->lent - 1].lock)
             return false;
     }
     return true;
@@ -118,7 +120,7 @@ static bool needs_all(struct pt_acquire *const *members, uint32_t count)
 static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_t count)
 {
     struct deadlocks *d = context;
-    if (!needs_all(members, count))
+    if (!needs_all(d, members, count))
         return;
     if (d->cycle_count == PATTERNS_MAX) {
         d->run.unknown = "there are more lock-order patterns than are looked at";
@@ -132,8 +134,7 @@ static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_
 }
 
 struct deadlocks_node *pt_deadlocks_node(struct deadlocks *d, uint32_t thread, const struct pt_event *event,
-                                         struct pt_lock_use *held, uint32_t held_count,
-                                         const struct deadlocks_lent *lent)
+                                         struct pt_lock_use *held, uint32_t held_count, uint32_t lent)
 {
     bool new;
     struct pt_lock_use wants = {event->object, pt_op_is_shared(event->op)};
@@ -141,8 +142,7 @@ struct deadlocks_node *pt_deadlocks_node(struct deadlocks *d, uint32_t thread, c
     if (!new)
         return a->note;
     struct deadlocks_node *made = a->note = pt_xcalloc(1, sizeof *made);
-    if (lent)
-        made->lent = *lent;
+    made->lent = lent;
     const struct pt_patterns_search search = {
         .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
     if (!pt_patterns_search(&d->patterns, a, &search))
@@ -173,7 +173,7 @@ static void on_acquire(struct deadlocks *d, struct deadlocks_thread *t, const st
     struct pt_lock_use *held = pt_xmalloc(before * sizeof *held);
     for (uint32_t i = 0; i < before; i++)
         held[i] = (struct pt_lock_use){t->held.locks[i].lock, t->held.locks[i].shared};
-    (void)pt_deadlocks_node(d, event->thread, event, held, before, NULL);
+    (void)pt_deadlocks_node(d, event->thread, event, held, before, 0);
     free(held);
 }
 
@@ -185,6 +185,29 @@ static void on_release(struct deadlocks *d, struct deadlocks_thread *t, const st
 }
 
 /* ---- events ---- */
+
+/* The locks that a thread has which joins another one (deadlocks_span.c). */
+static void note_join(struct deadlocks *d, const struct deadlocks_thread *t)
+{
+    for (uint32_t i = 0; i < t->held.count; i++) {
+        if (t->held.locks[i].shared)
+            continue;
+        d->spans_several |= d->spans && d->span != t->held.locks[i].lock;
+        d->span = t->held.locks[i].lock;
+        d->spans = true;
+    }
+}
+
+/* Whether such a lock can be part of a pattern: somebody waits for it who has another one, in the same way or as others
+ * do. */
+static bool spans_matter(const struct deadlocks *d)
+{
+    for (uint32_t i = 0; d->spans && !d->spans_several && i < d->patterns.buckets; i++)
+        for (const struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket)
+            if (a->wants.lock == d->span)
+                return true;
+    return d->spans_several;
+}
 
 static struct deadlocks_thread *thread_at(struct deadlocks *d, uint32_t id)
 {
@@ -227,7 +250,7 @@ static void follow(struct deadlocks *d, const struct pt_event *event)
         else
             on_release(d, t, event);
     } else if (event->op == PT_OP_JOIN) {
-        d->spans |= t->held.count > 0;
+        note_join(d, t);
         thread_at(d, event->object);
     } else if (event->op == PT_OP_FORK) {
         thread_at(d, event->object)->forked = true;
@@ -306,6 +329,7 @@ static void find_predicted(struct deadlocks *d)
 {
     const struct deadlocks_cycle *some[PT_REPLAYS];
     uint32_t count = 0;
+    d->spans = spans_matter(d);
     if ((!d->cycle_count && !d->spans) || (!pt_deadlocks_divides(d) && !pt_group_leads(d->options.group)))
         return;
     for (uint32_t i = 0; d->spans && i < d->patterns.buckets; i++)

@@ -51,10 +51,7 @@ struct deadlocks_node {
     uint64_t forgotten;                   /* of those after the first ones */
     size_t cap;
     uint64_t cursor;
-    struct deadlocks_lent {
-        uint32_t lock; /* that another thread has until this one has ended, plus 1; 0: none */
-        uint32_t owner, loc;
-    } lent;
+    uint32_t lent; /* one of its locks is that of `lents`, plus 1; 0: all are the thread's own */
 };
 
 struct deadlocks {
@@ -71,12 +68,20 @@ struct deadlocks {
     uint32_t thread_count;
     uint32_t *owners; /* of each lock, who has it for itself, plus 1; 0: nobody */
     size_t owner_cap;
-    bool locks; /* some lock was taken */
-    bool spans; /* a thread was joined by one that had a lock */
+    bool locks;         /* some lock was taken */
+    bool spans;         /* a thread was joined by one that had a lock for itself: */
+    bool spans_several; /* different ones, */
+    uint32_t span;      /* or always this one */
     struct pt_full_run run;
     struct pt_meeting meeting;
 
     struct pt_patterns patterns;
+    struct deadlocks_lent { /* a lock that a thread has until another one has ended */
+        uint32_t lock, owner, loc;
+        uint64_t event; /* that took it */
+    } * lents;
+    uint32_t lent_count;
+    size_t lent_cap;
     struct deadlocks_cycle {
         struct pt_acquire **members; /* each waits for the next */
         uint32_t count;
@@ -98,11 +103,10 @@ struct deadlocks {
     struct pt_map64 known; /* indices of findings, by their places and locks */
 };
 
-/* An acquire while the thread has these locks, of which another one has one for it until it has ended; NULL: none.
- * Patterns that there are with it are kept. */
+/* An acquire while the thread has these locks, of which another one has one for it until it has ended (`lents`, plus
+ * 1); 0: none. Patterns that there are with it are kept. */
 struct deadlocks_node *pt_deadlocks_node(struct deadlocks *d, uint32_t thread, const struct pt_event *event,
-                                         struct pt_lock_use *held, uint32_t held_count,
-                                         const struct deadlocks_lent *lent);
+                                         struct pt_lock_use *held, uint32_t held_count, uint32_t lent);
 /* The instance becomes the node's. */
 void pt_deadlocks_keep(struct deadlocks *d, struct deadlocks_node *node, const struct deadlocks_instance *instance);
 /* How much there is; beyond the limit everything but the findings goes. */

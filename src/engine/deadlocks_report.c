@@ -22,7 +22,7 @@ struct side {
     bool shared;
     const struct pt_lock_use *held; /* allocated */
     uint32_t held_count;
-    struct deadlocks_lent lent;
+    const struct deadlocks_lent *lent; /* NULL: all locks are its own */
 };
 
 /* Sums do not depend on where the cycle begins. */
@@ -80,11 +80,11 @@ static const char *const *tell_lent(const struct deadlocks *d, struct pt_finding
     const char **places = pt_arena_alloc(&f->arena, (from->held_count + 1) * sizeof *places);
     struct pt_buf buf;
     pt_buf_init(&buf);
-    pt_buf_printf(&buf, "%s by %s, which joins %s", pt_name(d->names, PT_SPACE_LOC, from->lent.loc),
-                  pt_name(d->names, PT_SPACE_THREAD, from->lent.owner),
+    pt_buf_printf(&buf, "%s by %s, which joins %s", pt_name(d->names, PT_SPACE_LOC, from->lent->loc),
+                  pt_name(d->names, PT_SPACE_THREAD, from->lent->owner),
                   pt_name(d->names, PT_SPACE_THREAD, from->thread));
     for (uint32_t i = 0; i < from->held_count; i++)
-        places[i] = from->held[i].lock == from->lent.lock - 1 ? pt_arena_strndup(&f->arena, buf.text, buf.len) : "";
+        places[i] = from->held[i].lock == from->lent->lock ? pt_arena_strndup(&f->arena, buf.text, buf.len) : "";
     places[from->held_count] = NULL;
     pt_buf_release(&buf);
     return places;
@@ -101,7 +101,7 @@ static struct pt_side make_side(const struct deadlocks *d, struct pt_finding *f,
                                     .loc = pt_name(d->names, PT_SPACE_LOC, from->loc)},
                            .event = from->event,
                            .locks = locks};
-    if (from->lent.lock)
+    if (from->lent)
         side.locked_at = tell_lent(d, f, from);
     if (from->stack && from->stack <= d->run.stack_cap)
         side.stack = pt_races_stack(f, d->run.stacks[from->stack - 1]);
@@ -168,7 +168,8 @@ static uint32_t find_first(const struct deadlocks_instance *at, uint32_t count)
     return first;
 }
 
-static struct side *list_sides(const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at)
+static struct side *list_sides(const struct deadlocks *d, const struct deadlocks_cycle *cycle,
+                               const struct deadlocks_instance *at)
 {
     struct side *sides = pt_xcalloc(cycle->count, sizeof *sides);
     uint32_t start = find_first(at, cycle->count);
@@ -185,7 +186,7 @@ static struct side *list_sides(const struct deadlocks_cycle *cycle, const struct
                                  .shared = a->wants.shared,
                                  .held = list_held(a),
                                  .held_count = a->held_count,
-                                 .lent = node->lent};
+                                 .lent = node->lent ? &d->lents[node->lent - 1] : NULL};
     }
     return sides;
 }
@@ -193,7 +194,7 @@ static struct side *list_sides(const struct deadlocks_cycle *cycle, const struct
 void pt_deadlocks_tell(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at,
                        const char *order, const uint64_t *first, const uint64_t *upto)
 {
-    struct side *sides = list_sides(cycle, at);
+    struct side *sides = list_sides(d, cycle, at);
     if (!is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
         struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
         if (f)
@@ -204,7 +205,7 @@ void pt_deadlocks_tell(struct deadlocks *d, const struct deadlocks_cycle *cycle,
 
 void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle, const struct deadlocks_instance *at)
 {
-    struct side *sides = list_sides(cycle, at);
+    struct side *sides = list_sides(d, cycle, at);
     struct pt_finding *f = is_known(d, sides, cycle->count, PT_HOW_PREDICTED)
                                ? NULL
                                : add(d, sides, cycle->count, PT_HOW_PREDICTED, "values");

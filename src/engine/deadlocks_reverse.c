@@ -1,17 +1,22 @@
 /*
  * Deadlocks that a run gets to in which sections of locks come in another order (contract section 3, `values`):
  * lock-order patterns that are no sync-preserving deadlock are tried by the two-slice witness (predict/slices.h), at a
- * few of their instances, and then by the search of `values` (engine/meeting.h), as far as --effort goes.
+ * few of their instances, and then by the search of `values` (engine/meeting.h), at every choice of the first ones, as
+ * far as --effort goes. A lock that is lent (deadlocks_span.c) has to have been taken: its owner cannot have released
+ * it, since it joins a thread first that has not ended.
  *
  * Guarantee: none is reported whose run predict/replay.c, or for the latter order/possible.c, has not played; that
- * there is none is not said. Cost: the recorded events are followed once more, without closing, and then a few passes
- * over them for each try, EFFORT events in all.
+ * there is none is not said. All are found of traces in which no member of a pattern has more than DEADLOCKS_TRIES
+ * instances, nor a pattern more than MEETS choices of them, where the effort lasts: each state of a deadlock has its
+ * threads next to take the locks of one choice, and all that they have then they took before. Cost: the recorded events
+ * are followed once more, without closing, and then a few passes over them for each try, EFFORT events in all.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/deadlocks.h"
 
+enum { MEETS = 512 };              /* choices of instances that a search is asked about, of a pattern */
 #define EFFORT (UINT64_C(1) << 28) /* events that are looked at */
 
 struct reverse {
@@ -95,13 +100,18 @@ static bool try(struct reverse *r, const struct deadlocks_cycle *cycle)
     return found;
 }
 
+static bool has_another(const struct deadlocks_node *node)
+{
+    return node->cursor + 1 < node->count && node->cursor + 1 < DEADLOCKS_TRIES;
+}
+
 /* Goes on to the next instance of the acquire that the recorded run has first; false: there is none. */
 static bool advance(const struct deadlocks_cycle *cycle)
 {
     struct deadlocks_node *first = NULL;
     for (uint32_t i = 0; i < cycle->count; i++) {
         struct deadlocks_node *node = cycle->members[i]->note;
-        if (node->cursor + 1 < node->count && node->cursor + 1 < DEADLOCKS_TRIES &&
+        if (has_another(node) &&
             (!first || node->instances[node->cursor].event < first->instances[first->cursor].event))
             first = node;
     }
@@ -110,8 +120,23 @@ static bool advance(const struct deadlocks_cycle *cycle)
     return first;
 }
 
-/* Asks of each pattern that is left, at one set of instances after the other. */
-static void ask_all(struct reverse *r, bool (*ask)(struct reverse *r, const struct deadlocks_cycle *cycle))
+/* Goes on to the next of all choices; false: that was the last. */
+static bool choose(const struct deadlocks_cycle *cycle)
+{
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        struct deadlocks_node *node = cycle->members[i]->note;
+        if (has_another(node)) {
+            node->cursor++;
+            return true;
+        }
+        node->cursor = 0;
+    }
+    return false;
+}
+
+/* Asks of each pattern that is left, at one choice of instances after the other. */
+static void ask_all(struct reverse *r, bool (*ask)(struct reverse *r, const struct deadlocks_cycle *cycle),
+                    bool (*next)(const struct deadlocks_cycle *cycle))
 {
     for (uint32_t i = 0; i < r->d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &r->d->cycles[i];
@@ -119,24 +144,27 @@ static void ask_all(struct reverse *r, bool (*ask)(struct reverse *r, const stru
             continue;
         for (uint32_t k = 0; k < cycle->count; k++)
             ((struct deadlocks_node *)cycle->members[k]->note)->cursor = 0;
+        uint32_t most = MEETS;
         do
             cycle->possible = ask(r, cycle);
-        while (!cycle->possible && advance(cycle));
+        while (!cycle->possible && --most && next(cycle));
     }
 }
 
 /* Can the instances of the cursors come next together? Each thread then has what its pattern says, and waits. */
 static bool meet(struct reverse *r, const struct deadlocks_cycle *cycle)
 {
-    uint64_t events[PT_PATTERN_MAX];
+    uint64_t next[PT_PATTERN_MAX], taken[PT_PATTERN_MAX];
     struct deadlocks_instance at[PT_PATTERN_MAX];
+    uint32_t taken_count = 0;
     list_instances(cycle, at);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        if (((struct deadlocks_node *)cycle->members[i]->note)->lent.lock)
-            return false; /* what a third thread has then is not asked */
-        events[i] = at[i].event;
+        uint32_t lent = ((struct deadlocks_node *)cycle->members[i]->note)->lent;
+        if (lent)
+            taken[taken_count++] = r->d->lents[lent - 1].event;
+        next[i] = at[i].event;
     }
-    if (!pt_meeting_find(&r->d->meeting, events, cycle->count))
+    if (!pt_meeting_find_after(&r->d->meeting, taken, taken_count, next, cycle->count))
         return false;
     pt_deadlocks_met(r->d, cycle, at);
     return true;
@@ -153,8 +181,8 @@ void pt_deadlocks_reverse(struct deadlocks *d)
         follow(&r);
         r.first = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.first);
         r.upto = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.upto);
-        ask_all(&r, try);
-        ask_all(&r, meet);
+        ask_all(&r, try, advance);
+        ask_all(&r, meet, choose);
         pt_trf_end(&r.trf);
     }
     free(r.first);

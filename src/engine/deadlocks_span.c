@@ -18,6 +18,8 @@
 struct cover {
     uint32_t joined, owner, lock, loc;
     uint64_t acquired;   /* its number in the owner */
+    uint64_t event;      /* and in the trace */
+    uint32_t lent;       /* of the check's, plus 1; 0: not told yet */
     struct pt_vec *past; /* what that needs */
 };
 
@@ -88,6 +90,7 @@ static void note_acquire(struct spans *s, const struct pt_log_event *event, cons
         if (cover->owner != event->thread || cover->acquired != t->hb.clock)
             continue;
         cover->loc = event->loc;
+        cover->event = event->event;
         cover->past = t->hb.past ? pt_vec_ref(&s->d->memory, t->hb.past) : NULL;
     }
     for (uint32_t i = 0; i < t->held_count; i++)
@@ -121,8 +124,18 @@ static void follow(struct spans *s)
     pt_trf_end(&s->trf);
 }
 
+static uint32_t tell_lent(struct deadlocks *d, struct cover *cover)
+{
+    const struct deadlocks_lent lent = {cover->lock, cover->owner, cover->loc, cover->event};
+    if (!cover->lent) {
+        PT_PUSH(d->lents, d->lent_count, d->lent_cap, lent);
+        cover->lent = d->lent_count;
+    }
+    return cover->lent;
+}
+
 /* The thread takes its lock while the other one has that of the cover. */
-static void add(struct spans *s, const struct take *take, const struct cover *cover)
+static void add(struct spans *s, const struct take *take, struct cover *cover)
 {
     struct deadlocks *d = s->d;
     struct pt_lock_use *held = pt_xmalloc(((size_t)take->held_count + 1) * sizeof *held);
@@ -131,7 +144,12 @@ static void add(struct spans *s, const struct take *take, const struct cover *co
         held[i] = take->held[i];
         again |= held[i].lock == cover->lock;
     }
-    held[take->held_count] = (struct pt_lock_use){cover->lock, false};
+    if (again) {
+        free(held);
+        return;
+    }
+    uint32_t lent = tell_lent(d, cover);
+    held[take->held_count] = (struct pt_lock_use){cover->lock, false, lent};
     struct deadlocks_instance instance = take->instance;
     instance.past = NULL;
     if (take->instance.past)
@@ -139,13 +157,7 @@ static void add(struct spans *s, const struct take *take, const struct cover *co
     if (cover->past)
         pt_vec_join(&d->memory, &instance.past, cover->past);
     pt_vec_raise(&d->memory, &instance.past, cover->owner, cover->acquired);
-    const struct deadlocks_lent lent = {cover->lock + 1, cover->owner, cover->loc};
-    struct deadlocks_node *node =
-        again ? NULL : pt_deadlocks_node(d, take->thread, &take->event, held, take->held_count + 1, &lent);
-    if (node && node->lent.lock == lent.lock) /* else the thread does the same with all of these its own */
-        pt_deadlocks_keep(d, node, &instance);
-    else
-        pt_vec_drop(&d->memory, instance.past);
+    pt_deadlocks_keep(d, pt_deadlocks_node(d, take->thread, &take->event, held, take->held_count + 1, lent), &instance);
     free(held);
 }
 

@@ -59,7 +59,7 @@ static void meet_frees(struct life_scan *s)
         const struct life_event *use = &deferred->events.events[0], *freed = &deferred->events.events[1];
         const struct life_pair pair = {use, freed, NULL, &deferred->block};
         if (deferred->search && pt_map64_get(&s->l->known, pt_lifetimes_key(s->l, &pair)) == PT_NONE &&
-            pt_meeting_find_after(&s->l->meeting, freed->event.event, use->event.event))
+            pt_meeting_find_after(&s->l->meeting, &freed->event.event, 1, &use->event.event, 1))
             pt_lifetimes_report(s, &pair, LIFE_MET, NULL);
     }
 }

@@ -10,6 +10,7 @@
 #include "engine/unguarded.h"
 #include "engine/predict.h"
 #include "engine/wide/wide.h"
+#include "predict/trf.h"
 
 enum {
     LOG_MOST = 1 << 20, /* events, where nobody asked for the order by name */
@@ -59,6 +60,11 @@ void pt_meeting_need(struct pt_meeting *m, uint64_t event, uint64_t needed)
         pt_wide_log_need(m->log, event - 1, needed - 1);
 }
 
+bool pt_meeting_is_free(struct pt_meeting *m, uint64_t event)
+{
+    return m->log && pt_wide_log_is_free(m->log, event - 1);
+}
+
 static bool find(struct pt_meeting *m, const struct pt_wide_question *question)
 {
     struct pt_wide_limit limit = {.bytes = STATE_BYTES};
@@ -78,20 +84,26 @@ static bool find(struct pt_meeting *m, const struct pt_wide_question *question)
     return end == PT_WIDE_VIOLATED;
 }
 
-bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t count)
+static void list_places(const uint64_t *events, uint32_t count, uint32_t *ret_places)
 {
-    uint32_t places[EVENTS_MOST];
-    if (!m->log || count > EVENTS_MOST)
-        return false;
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (uint32_t)(events[i] - 1);
-    return find(m, &(struct pt_wide_question){.next = places, .next_count = count});
+        ret_places[i] = (uint32_t)(events[i] - 1);
 }
 
-bool pt_meeting_find_after(struct pt_meeting *m, uint64_t taken, uint64_t next)
+bool pt_meeting_find_after(struct pt_meeting *m, const uint64_t *taken, uint32_t taken_count, const uint64_t *next,
+                           uint32_t next_count)
 {
-    const uint32_t before = (uint32_t)(taken - 1), after = (uint32_t)(next - 1);
-    return m->log && find(m, &(struct pt_wide_question){&after, &before, 1, 1, NULL});
+    uint32_t before[EVENTS_MOST], after[EVENTS_MOST];
+    if (!m->log || taken_count > EVENTS_MOST || next_count > EVENTS_MOST)
+        return false;
+    list_places(taken, taken_count, before);
+    list_places(next, next_count, after);
+    return find(m, &(struct pt_wide_question){after, before, next_count, taken_count, NULL});
+}
+
+bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t count)
+{
+    return pt_meeting_find_after(m, NULL, 0, events, count);
 }
 
 bool pt_meeting_find_seeing(struct pt_meeting *m, uint32_t var, uint64_t store, uint64_t read)
@@ -117,6 +129,8 @@ void pt_meeting_witness(const struct pt_meeting *m, struct pt_witnesses *witness
     f->schedule = pt_arena_alloc(&f->arena, (m->run_count + 1) * sizeof *f->schedule);
     for (uint64_t i = 0; i < m->run_count; i++) {
         struct pt_log_event event = pt_wide_log_at(m->log, m->run[i]);
+        if (!pt_trf_counts(event.op))
+            continue; /* a note of the scheduler, which is no step of the other witnesses either */
         struct pt_step *step = &f->witness[f->witness_count++];
         *step = pt_predict_step(m->names, &event, f->witness_count);
         if (pt_unguarded_matters(unguarded, event.op, event.object))

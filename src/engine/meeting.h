@@ -28,12 +28,15 @@ size_t pt_meeting_bytes(const struct pt_meeting *meeting);
 /* The events by their numbers among those of threads, from 1. True: there is a possible run after which all are next,
  * and it was played. False: there is none, or none was found in the check's effort. */
 bool pt_meeting_find(struct pt_meeting *meeting, const uint64_t *events, uint32_t count);
-/* The same for one that is next after a run that has the other one. */
-bool pt_meeting_find_after(struct pt_meeting *meeting, uint64_t taken, uint64_t next);
+/* The same after a run that has some others. */
+bool pt_meeting_find_after(struct pt_meeting *meeting, const uint64_t *taken, uint32_t taken_count,
+                           const uint64_t *next, uint32_t next_count);
 /* The same for a read of the variable that would see this store of it; 0: none. */
 bool pt_meeting_find_seeing(struct pt_meeting *meeting, uint32_t var, uint64_t store, uint64_t read);
 /* When all events were given: none of these runs has an event without the other one before it. */
 void pt_meeting_need(struct pt_meeting *meeting, uint64_t event, uint64_t needed);
+/* When all events were given: is it a read that may see another write than it saw? */
+bool pt_meeting_is_free(struct pt_meeting *meeting, uint64_t event);
 /* The run becomes the finding's witness, one of these, with its schedule; witness_lost: it is too long, or one too
  * many. */
 void pt_meeting_witness(const struct pt_meeting *meeting, struct pt_witnesses *witnesses, struct pt_finding *finding);

@@ -1,6 +1,6 @@
 /*
- * Which variables no run of the same events has a race on, since one lock guards them: what the predictors of races
- * need not look at.
+ * Which variables no run of the same events has a race on, since one lock guards them, or none that anybody still asks
+ * for: what the predictors of races need not look at.
  */
 #ifndef PT_ENGINE_RACES_GUARDED_H
 #define PT_ENGINE_RACES_GUARDED_H
@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "engine/held.h"
 
+enum { GUARDED_PLACES = 4 };
 struct pt_guarded {
     struct guarded_var {
         uint32_t thread; /* of its first access, plus 1; 0: none */
@@ -15,6 +16,9 @@ struct pt_guarded {
         uint32_t latest; /* the set of the latest access, plus 2 */
         uint8_t written; /* bit 0: it was; bit 1: by the latest access */
         bool shared;     /* several threads access it */
+        bool early;      /* it was accessed before the first fork */
+        bool scattered;  /* at more places than are kept: */
+        uint32_t places[GUARDED_PLACES]; /* twice plus 1 if it is written there, plus 1; 0: no more */
     } * vars;
     size_t var_cap;
     struct guarded_thread {
@@ -37,5 +41,9 @@ void pt_guarded_event(struct pt_guarded *guarded, const struct pt_event *event);
 /* Of each variable up to `count` whether it may have a race; all of them, where several threads began without a fork.
  * Allocated; NULL: none may. */
 bool *pt_guarded_candidates(const struct pt_guarded *guarded, const struct pt_names *names, uint32_t roots);
+/* Takes those away that have few places, and of no two of these a race is asked for; NULL: none is left. */
+typedef bool pt_guarded_asks(void *context, uint32_t var, uint32_t loc, uint32_t other_loc);
+bool *pt_guarded_asked(const struct pt_guarded *guarded, const struct pt_names *names, uint32_t roots, bool *candidates,
+                       pt_guarded_asks *asks, void *context);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/finding_key.h"
+#include "core/hash.h"
 #include "engine/predict.h"
 #include "engine/races_predict.h"
 
@@ -66,6 +67,51 @@ static bool found(void *context, const struct pt_syncp_race *race)
     return true;
 }
 
+/* Whether the check alone asks, whoever the threads are. */
+static bool asks_alone(const struct races *r)
+{
+    return r->asker_count == 1 && !r->askers[0].wants;
+}
+
+static bool look_up(const struct races *r, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    const struct pt_syncp_race race = {.first = one, .second = other};
+    const struct races_predicted asked = {
+        .key = pt_races_predicted_key(r, &race), .var = one->var, .first = one->thread, .second = other->thread};
+    return pt_races_predicted_is_asked(r, &asked);
+}
+
+/* Many pairs of groups have the same places; where the check alone asks, these decide. */
+bool pt_races_predicted_is_open(struct races *r, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    if (!asks_alone(r))
+        return look_up(r, one, other);
+    uint32_t *open = pt_map64_at(&r->predict->open, pt_mix64((uint64_t)one->loc << 32 | other->loc) +
+                                                        one->var * UINT64_C(0x9e3779b97f4a7c15));
+    if (*open == PT_NONE)
+        *open = look_up(r, one, other);
+    return *open;
+}
+
+static bool is_open(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    return pt_races_predicted_is_open(context, one, other);
+}
+
+static bool asks(void *context, uint32_t var, uint32_t loc, uint32_t other_loc)
+{
+    const struct pt_syncp_group one = {.var = var, .loc = loc}, other = {.var = var, .loc = other_loc};
+    return look_up(context, &one, &other);
+}
+
+/* The variables that the second look is for; NULL: none. */
+static bool *find_candidates(struct races *r, uint32_t roots)
+{
+    const struct pt_guarded *guarded = &r->predict->guarded;
+    bool *candidates = pt_guarded_candidates(guarded, r->names, roots);
+    return asks_alone(r) ? pt_guarded_asked(guarded, r->names, roots, candidates, asks, r) : candidates;
+}
+
 struct races_predict *pt_races_predict_begin(struct races *r)
 {
     struct races_predict *p = pt_xcalloc(1, sizeof *p);
@@ -73,7 +119,9 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     pt_trf_begin(&p->trf, r->names, &p->memory);
     p->trf.forgets = p->trf.settles = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
+    p->syncp.asks_for = is_open;
     pt_map64_init(&p->index);
+    pt_map64_init(&p->open);
     pt_guarded_begin(&p->guarded);
     pt_meeting_begin(&p->meeting, r->names, &r->options);
     p->trf.bounded = r->options.near && r->options.near != PT_ALL;
@@ -106,6 +154,7 @@ void pt_races_predict_free(struct races_predict *p)
     pt_witnesses_release(&p->witnesses);
     pt_meeting_end(&p->meeting);
     pt_map64_release(&p->index);
+    pt_map64_release(&p->open);
     pt_races_memory_release(&p->pool);
     free(p);
 }
@@ -338,7 +387,7 @@ void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
     uint32_t roots = begin_roots(r);
-    p->syncp.wanted = p->candidates = pt_guarded_candidates(&p->guarded, r->names, roots);
+    p->syncp.wanted = p->candidates = find_candidates(r, roots);
     bool divides = pt_races_divides(r);
     if (!divides && !pt_group_leads(r->options.group))
         return;

@@ -43,6 +43,7 @@ struct races_predict {
     uint32_t count;
     size_t cap;
     struct pt_map64 index; /* by key */
+    struct pt_map64 open;  /* by variable and places: whether somebody asks for a race there, if it was looked up */
     struct pt_witnesses witnesses;
     struct pt_meeting meeting;
     /* --near: after every so many events all before two such steps are taken to be needed by all. */
@@ -51,6 +52,8 @@ struct races_predict {
 };
 
 uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race);
+/* Whether it is worth while to look for races of these two groups (a pt_syncp_asks_for of struct races). */
+bool pt_races_predicted_is_open(struct races *r, const struct pt_syncp_group *one, const struct pt_syncp_group *other);
 /* Somebody asks for it, and has no race of the recorded run at that pair of places. */
 bool pt_races_predicted_is_asked(const struct races *r, const struct races_predicted *race);
 void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race);

@@ -1,45 +1,97 @@
 /*
- * Races that a run has in which sections of locks come in another order (contract section 3, `values`): of the pairs of
- * places without a race so far, those of which no access needs the other are tried by the two-slice witness
- * (predict/slices.h), and those that it has no run for by the search of `values` (engine/meeting.h).
+ * Races that a run has in which sections of locks come in another order, or reads see other writes of their values
+ * (contract section 3, `values`): of the pairs of places without a race so far, those of which no access needs the
+ * other are tried by the two-slice witness (predict/slices.h), and those that it has no run for by the search of
+ * `values` (engine/meeting.h). There a read needs the write that it saw only where no other one has left its value, so
+ * pairs that are left open by needs without other reads are asked about as well.
  *
  * Guarantee: none is reported whose run predict/replay.c, or for the latter order/possible.c, has not played. That
- * there is none is not said: the finding's `order` stays what was looked through to its end. Cost: the recorded events
- * are followed once more, without closing, and then a few passes over them for each pair that is tried, EFFORT events
- * in all; a search takes what --effort says.
+ * there is none is not said: the finding's `order` stays what was looked through to its end. Of each pair of places
+ * MEETS pairs of accesses are asked about; where these are all, and the effort lasts, every race of
+ * `values` is found: both accesses are next after a run, so that neither is needed by the other in all of them. Cost:
+ * the recorded events are followed twice more, without closing, and then a few passes over them for each pair that is
+ * tried, EFFORT events in all; a search takes what --effort says.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "engine/races_predict.h"
 
 enum {
-    TRIES = 4,          /* of a pair of places */
-    CANDIDATES = 10000, /* in all */
+    TRIES = 4,          /* of a pair of places, by slices */
+    MEETS = 32,         /* and by searches, where reads may see other writes */
+    CANDIDATES = 10000, /* in all, of each */
 };
 #define EFFORT (UINT64_C(1) << 28) /* events that are looked at */
 
 struct reverse {
     struct races *r;
     struct races_predict candidates; /* its `found`; and `index`: how many there are of a pair of places */
+    struct pt_map64 asked;           /* pairs of accesses */
+    bool blind;                      /* reads need the write that they saw only where it is the only one */
+    struct reverse_block {
+        uint64_t made, freed; /* its latest alloc and free; 0: none */
+    } * blocks;
+    size_t block_cap;
+    struct pt_map64 told; /* by thread and block: the alloc that is told */
 };
+
+static uint64_t target_key(uint32_t thread, uint64_t number)
+{
+    return (uint64_t)thread << 40 | number;
+}
+
+static uint64_t pair_key(const struct pt_syncp_race *race)
+{
+    return pt_mix64(target_key(race->first->thread, race->first_number)) +
+           target_key(race->second->thread, race->second_number);
+}
 
 static bool keep_candidate(void *context, const struct pt_syncp_race *race)
 {
     struct reverse *reverse = context;
     struct races *r = reverse->r;
     struct races_predict *c = &reverse->candidates;
-    uint64_t key = pt_races_predicted_key(r, race);
+    uint64_t key = pt_races_predicted_key(r, race), pair = pair_key(race);
+    uint32_t most = reverse->blind ? MEETS : TRIES;
     struct races_predicted candidate = {
         .key = key, .var = race->first->var, .first = race->first->thread, .second = race->second->thread};
     if (!pt_races_predicted_is_asked(r, &candidate) || pt_map64_get(&r->predict->index, key) != PT_NONE ||
         c->count == CANDIDATES)
         return true;
+    if (pt_map64_get(&reverse->asked, pair) != PT_NONE)
+        return false;
     uint32_t *tries = pt_map64_at(&c->index, key);
     *tries = *tries == PT_NONE ? 1 : *tries + 1;
-    if (*tries <= TRIES)
+    if (*tries <= most) {
+        *pt_map64_at(&reverse->asked, pair) = 0;
         pt_races_predicted_add(c, key, race);
-    return *tries >= TRIES;
+    }
+    return *tries >= most;
+}
+
+/* A possible run says nothing about memory (order/possible.h), so the search is told that accesses and frees need the
+ * alloc before them, of each thread the first one, and that needs the free before it. */
+static void tell_needs(struct reverse *reverse, const struct pt_log_event *event)
+{
+    const struct pt_trf *trf = &reverse->candidates.trf;
+    struct pt_meeting *meeting = &reverse->r->predict->meeting;
+    bool alloc = event->op == PT_OP_ALLOC, frees = event->op == PT_OP_FREE;
+    uint32_t block = alloc || frees ? event->object + 1 : 0;
+    if (pt_op_space(event->op) == PT_SPACE_VAR)
+        block = trf->vars[event->object].block;
+    if (!block)
+        return;
+    PT_ROOM(reverse->blocks, reverse->block_cap, block);
+    struct reverse_block *of = &reverse->blocks[block];
+    uint64_t needed = alloc ? of->freed : of->made;
+    uint32_t *told = pt_map64_at(&reverse->told, (uint64_t)event->thread << 32 | block);
+    if (needed && (alloc || *told != (uint32_t)needed))
+        pt_meeting_need(meeting, event->event, needed);
+    *told = (uint32_t)(alloc ? event->event : needed);
+    if (alloc || frees)
+        *(alloc ? &of->made : &of->freed) = event->event;
 }
 
 /* Follows the run once more, for what events need without what locks add. */
@@ -49,8 +101,11 @@ static void collect(struct reverse *reverse)
     struct pt_log_reader reader;
     for (pt_log_start(&reader, &reverse->r->predict->log); pt_log_next(&reader);) {
         struct pt_event event = pt_log_as_event(&reader.event);
+        c->trf.blind = reverse->blind && pt_meeting_is_free(&reverse->r->predict->meeting, reader.event.event);
         pt_syncp_event(&c->syncp, &event);
         pt_trf_event(&c->trf, &event);
+        if (!reverse->blind)
+            tell_needs(reverse, &reader.event);
     }
 }
 
@@ -99,11 +154,6 @@ static void try_all(struct reverse *reverse)
 
 /* ---- the search ---- */
 
-static uint64_t target_key(uint32_t thread, uint64_t number)
-{
-    return (uint64_t)thread << 40 | number;
-}
-
 /* The events that pairs without a race are made of, by thread and number. */
 static struct pt_log_event *find_events(struct reverse *reverse, struct pt_map64 *index)
 {
@@ -140,9 +190,7 @@ static void meet_all(struct reverse *reverse)
         const struct pt_log_event *one = &events[pt_map64_get(&index, target_key(race->first, race->first_number))],
                                   *other = &events[pt_map64_get(&index, target_key(race->second, race->second_number))];
         const uint64_t both[] = {one->event, other->event};
-        /* what comes after a free is not in the definition of a possible run */
-        bool frees = one->op == PT_OP_FREE || other->op == PT_OP_FREE;
-        if (frees || pt_map64_get(&known->index, race->key) != PT_NONE || !pt_meeting_find(&known->meeting, both, 2))
+        if (pt_map64_get(&known->index, race->key) != PT_NONE || !pt_meeting_find(&known->meeting, both, 2))
             continue;
         pt_races_predicted_meet(reverse->r, race, one, other);
         *pt_map64_at(&known->index, race->key) = 0;
@@ -151,23 +199,46 @@ static void meet_all(struct reverse *reverse)
     pt_map64_release(&index);
 }
 
-void pt_races_reverse(struct races *r)
+static bool is_open(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
 {
-    struct reverse reverse = {.r = r};
-    struct races_predict *c = &reverse.candidates;
+    return pt_races_predicted_is_open(((struct reverse *)context)->r, one, other);
+}
+
+/* Pairs that are left open, first by what accesses need if reads see what they saw, then by what they need anyway. */
+static void ask(struct reverse *reverse)
+{
+    struct races *r = reverse->r;
+    struct races_predict *c = &reverse->candidates;
+    *c = (struct races_predict){0};
     pt_trf_begin(&c->trf, r->names, &r->predict->memory);
     c->trf.plain = c->trf.settles = true;
-    pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, &reverse);
+    pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, reverse);
+    c->syncp.asks_for = is_open;
     c->syncp.wanted = r->predict->candidates;
     pt_map64_init(&c->index);
-    collect(&reverse);
-    number_locks(&reverse);
-    try_all(&reverse);
-    meet_all(&reverse);
+    collect(reverse);
+    number_locks(reverse);
+    if (!reverse->blind)
+        try_all(reverse);
+    meet_all(reverse);
     for (uint32_t i = 0; i < c->count; i++)
         free(c->found[i].set);
     free(c->found);
     pt_syncp_end(&c->syncp);
     pt_trf_end(&c->trf);
     pt_map64_release(&c->index);
+}
+
+void pt_races_reverse(struct races *r)
+{
+    struct reverse reverse = {.r = r};
+    pt_map64_init(&reverse.asked);
+    pt_map64_init(&reverse.told);
+    ask(&reverse);
+    reverse.blind = true;
+    if (r->predict->meeting.log)
+        ask(&reverse);
+    pt_map64_release(&reverse.asked);
+    pt_map64_release(&reverse.told);
+    free(reverse.blocks);
 }

@@ -290,6 +290,19 @@ static void keep(struct pt_syncp *s, struct pt_syncp_group *g, uint64_t region, 
     s->accesses++;
 }
 
+/* Whether the access needs all others of the variable so far, for certain: as long as each needs the one before it, the
+ * latest is enough, since who needs an event needs all that this one needs. */
+static bool needs_all(struct pt_syncp_var *var, uint32_t thread, const struct pt_syncp_access *now)
+{
+    if (var->torn)
+        return false;
+    uint32_t latest = var->latest.thread;
+    var->torn = latest && latest != thread + 1 && pt_vec_at(now->past, latest - 1) < var->latest.number;
+    var->latest.number = now->number;
+    var->latest.thread = thread + 1;
+    return !var->torn;
+}
+
 static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event, uint32_t id,
                        uint32_t locks)
 {
@@ -297,12 +310,13 @@ static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const 
     struct pt_syncp_access now = {t->hb.clock, t->hb.past};
     struct pt_syncp_group like = describe(s, event, id, locks);
     struct pt_syncp_group *g = NULL;
+    bool needs = needs_all(var, event->thread, &now);
     if (var->recent && var->recent_thread == event->thread && var->recent_region == t->region)
         g = &s->groups[var->recent - 1];
     if (!g || !is_same(g, &like)) {
         g = group_of(s, &like);
         if (var->shared)
-            pt_syncp_ask(s, g, &now);
+            pt_syncp_ask(s, g, &now, needs);
         var->recent = (uint32_t)(g - s->groups) + 1;
         var->recent_thread = event->thread;
         var->recent_region = t->region;
@@ -326,6 +340,7 @@ static void begin_var(struct pt_syncp *s, uint32_t id)
     block->vars = id + 1;
     if (block->freed) {
         struct pt_syncp_group like = describe(s, &block->free, id, block->locks);
+        var->torn = true;
         keep(s, group_of(s, &like), block->region, block->access);
     }
 }

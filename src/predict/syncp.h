@@ -17,6 +17,7 @@ struct pt_syncp_group {
     uint8_t op;
     bool atomic;
     uint8_t room;    /* for so many accesses, as a power of two; 0: none */
+    uint8_t idle;    /* it has nobody to ask while its variable has so many groups; 0: perhaps it has */
     uint32_t slot;   /* among its variable's; PT_NONE: its thread is settled */
     uint32_t kind;   /* likewise */
     uint32_t count;  /* of accesses */
@@ -65,6 +66,11 @@ struct pt_syncp_var {
     uint32_t settlings; /* of threads, when slots of those that were settled were given up last */
     bool begun, shared;
     bool asked; /* some kind has a partner */
+    bool torn;  /* an access did not need the one before it */
+    struct {    /* the latest access of all; no thread: none */
+        uint64_t number;
+        uint32_t thread; /* plus 1 */
+    } latest;
 };
 
 /* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next; of
@@ -77,10 +83,13 @@ struct pt_syncp_race {
 
 /* Returns whether no more of these two groups are wanted. */
 typedef bool pt_syncp_found(void *context, const struct pt_syncp_race *race);
+/* Whether a race of these two groups is wanted; asked once of each two that may have one. */
+typedef bool pt_syncp_asks_for(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other);
 
 struct pt_syncp {
     struct pt_trf *trf;
     pt_syncp_found *found;
+    pt_syncp_asks_for *asks_for; /* NULL: all are wanted */
     void *context;
     const bool *wanted; /* of each variable: it may have a race; NULL: all may */
     struct pt_syncp_var *vars;

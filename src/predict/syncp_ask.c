@@ -4,8 +4,9 @@
  * asking group for good, since what later accesses of it need contains what this one needs; so are all before it. When
  * a race is found the two groups are done with each other, and the asking one has one less to ask.
  *
- * Guarantee: that of syncp.c. Cost: for each access of a kind that may race with another one comparison for each group
- * of its variable with which no race was found yet and one may be, and a closure for each pair of a kept access and an
+ * Guarantee: that of syncp.c. Cost: nothing for an access that needs the one before it of its variable, if all before
+ * did; for others of a kind that may race with another one comparison for each group of the variable with which no race
+ * was found yet and one may be, and a closure for each pair of a kept access and an
  * asking group that needs alone do not decide; none for others, such as those of a variable that one lock guards.
  */
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void meet_new(struct pt_syncp *s, struct pt_syncp_group *g, const struct 
     for (; asks->met < var->count; asks->met++) {
         const struct pt_syncp_group *h = &s->groups[var->slots[asks->met].group];
         struct pt_syncp_open open = {.slot = asks->met};
-        if (g->thread != h->thread && pt_syncp_may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]))
+        if (g->thread != h->thread && pt_syncp_may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]) &&
+            (!s->asks_for || s->asks_for(s->context, h, g)))
             PT_PUSH(asks->open, asks->count, asks->cap, open);
     }
     s->bytes += (asks->cap - cap) * sizeof *asks->open;
@@ -130,6 +132,7 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
             continue;
         }
         g->slot = kept;
+        g->idle = 0;
         var->slots[kept++] = var->slots[i];
     }
     for (uint32_t i = 0; i < kept; i++) {
@@ -140,13 +143,16 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
     var->count = kept;
 }
 
-void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
+void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now, bool needs_all)
 {
     struct pt_syncp_var *var = &s->vars[g->var];
-    if (!var->asked || !var->kinds[g->kind].partner)
-        return;
-    if (var->settlings != s->trf->settlings && var->count > PT_SYNCP_SCANNED)
+    if (var->asked && var->settlings != s->trf->settlings && var->count > PT_SYNCP_SCANNED)
         drop_settled(s, var);
+    if (needs_all || !var->asked || (g->idle && g->idle == var->count))
+        return;
+    g->idle = var->count <= UINT8_MAX ? (uint8_t)var->count : 0;
+    if (!var->kinds[g->kind].partner)
+        return;
     if (!g->asks || g->asks->met < var->count)
         meet_new(s, g, var);
     struct pt_syncp_asks *asks = g->asks;
@@ -160,4 +166,6 @@ void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_
             asks->open[kept++] = *open;
     }
     asks->count = kept;
+    if (kept)
+        g->idle = 0;
 }

@@ -8,7 +8,7 @@ enum { PT_SYNCP_SCANNED = 32 }; /* groups of a variable that are looked through;
 
 /* By their kinds. */
 bool pt_syncp_may_race(const struct pt_syncp *s, const struct pt_syncp_kind *a, const struct pt_syncp_kind *b);
-/* The group's present access asks the others of its variable; each race is told. */
-void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now);
+/* The group's present access asks the others of its variable, unless it needs them all; each race is told. */
+void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now, bool needs_all);
 
 #endif

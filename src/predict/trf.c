@@ -199,7 +199,9 @@ static void on_access(struct pt_trf *trf, struct pt_trf_thread *t, const struct 
     struct pt_trf_var *var = var_at(trf, event->object);
     if (var->block)
         pt_trf_before_access(trf, event);
-    if (pt_op_reads(event->op))
+    if (pt_op_reads(event->op) && trf->blind)
+        t->region++;
+    else if (pt_op_reads(event->op))
         learn_and_close(trf, t, &var->written);
     if (pt_op_writes(event->op))
         publish(trf, t, &var->written, !event->to);

@@ -101,6 +101,7 @@ struct pt_trf {
     bool bounded;         /* only what that has is forgotten */
     uint64_t acquisitions;
     bool plain;   /* needs are not closed */
+    bool blind;   /* the next event's read needs no write, but may not come everywhere */
     bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
     bool settles; /* threads likewise: only sets are asked about that have what some thread's next event needs */
     bool pruned;  /* some were */

@@ -350,6 +350,23 @@ def run_litmus(portent, folder, name, text, prop, violated):
     return wrong
 
 
+def run_cut(portent, folder):
+    """Complaints where the search has no time to come to its end: what the run itself breaks is told, with the run as its witness."""
+    turns = [(f"T{i % 6}", i // 6) for i in range(240)]
+    writes = [(thread, f"w({'x' if i % 2 else 'y'})={i % 3}") for thread, i in turns] + [("T0", "w(x)=5")]
+    (folder / "case.trace").write_text("".join(f"{thread}|{op}|a.c:{i}\n" for i, (thread, op) in enumerate(writes, 1)))
+    (folder / "case.prop").write_text("property p: always x < 3 || y > 7;\nproperty q: always x < 6 || y > 7;\n")
+    wrong = []
+    for order in wide.ORDERS[1:]:
+        (broken, kept), status = ask(portent, folder, "--order", order, "--effort", "1ms")
+        witness = [(step["thread"], f"{step['op']}({step['object']})={step['value']}") for step in broken.get("witness", [])]
+        if (status, broken["verdict"], broken.get("how"), broken["complete"], witness) != (1, "violated", "observed", False, writes):
+            wrong.append(f"{order}: the run broke it: {status}, {broken['verdict']}, {broken.get('how')}, {broken['complete']}, {len(witness)} steps")
+        if (kept["verdict"], kept.get("how")) != ("unknown", None):
+            wrong.append(f"{order}: nothing is known: {kept['verdict']}, {kept.get('how')}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent", type=Path)
@@ -364,6 +381,11 @@ def main():
     for name, text, prop, violated in table if args.only is None else []:
         folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{name}-"))
         wrong = run_litmus(portent, folder, name, text, f"property p: {prop};\n", violated)
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        print("".join(f"{w} ({folder})\n" for w in wrong), end="")
+    if args.only is None:
+        folder = Path(tempfile.mkdtemp(prefix="portent-wide-cut-"))
+        wrong = run_cut(portent, folder)
         passed, failed = passed + (not wrong), failed + bool(wrong)
         print("".join(f"{w} ({folder})\n" for w in wrong), end="")
     for i in range(args.cases) if args.only is None else [args.only]:

@@ -332,6 +332,8 @@ class Sliced(Wide):
             return wrong
         if got["how"] != ("observed" if self.observed else "predicted"):
             wrong.append(f"{self.prop.name}: how is {got['how']}")
+        if got["witness"] is None:  # the run itself was seen to break it, and nothing else was looked at
+            return wrong + ([] if self.has_both() and self.observed and not got["complete"] else [f"{self.prop.name}: no witness"])
         runs = {()}
         for entry in got["witness"]:
             runs = {run + (k,) for run in runs for k, e in enumerate(self.events, 1) if k not in run and _same(entry, e)}

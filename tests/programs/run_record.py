@@ -1358,7 +1358,7 @@ def tries():
     for inner, outer, leave, expected in cases:
         build("t", TRYING.replace("INNER", f"{inner}; {leave}").replace("OUTER", outer).replace("LEAVE", leave))
         same("status", run("./t", options="record=t.rec").returncode, 0)
-        write("x.prop", "property p: always limit.tv_sec >= 0;\n")
+        write("x.prop", "property p: race_free(limit);\n")
         same("through the channel", run(PORTENT, "run", "-q", "--record-all", "-s", "x.prop", "-o", "t.trace", "--", "./t").returncode, 0)
         for trace in ("t.rec", "t.trace"):
             for order in ("sync", "values"):
@@ -1404,11 +1404,11 @@ def followed_while_it_runs():
     """What is found in what the program has recorded so far is found while it runs; and in the end it is what `check` finds."""
     build("lasting", LASTING)
     write("l.prop", "property p: always level <= 2; property q: never [begun == 5]* [begun == 6] [begun == 5];\n")
-    for more in ([], ["-o", "early.trace"]):
+    for order, more in (("auto", []), ("auto", ["-o", "early.trace"]), ("sync", []), ("values", [])):
         begun = time.monotonic()
-        done = run(PORTENT, "run", "--order", "auto", "-s", "l.prop", *more, "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
+        done = run(PORTENT, "run", "--order", order, "-s", "l.prop", *more, "--", "./lasting", "100000", options="halt_on_error=1", timeout=90)
         told = done.stdout + done.stderr
-        true(f"{more}: it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'p' is violated" in told)
+        true(f"{order} {more}: it was ended early: {time.monotonic() - begun}, {told}", time.monotonic() - begun < 60 and "'p' is violated" in told)
     contains(run(PORTENT, "check", "-s", "l.prop", "early.trace").stdout, "'p' is violated")
     for order in ("sync", "values"):
         for more in ([], ["-s", "l.prop"]):
@@ -1421,6 +1421,54 @@ def followed_while_it_runs():
             same(f"{order} {more}: with a trace", verdicts("r.json"), verdicts("o.json"))
             write("c.json", run(PORTENT, "check", "--order", order, *more, "--json", "l.trace").stdout)
             same(f"{order} {more}: check", [v for v in verdicts("c.json") if v[0] in [w[0] for w in verdicts("r.json")]], verdicts("r.json"))
+
+
+# Says whether it records itself, into a file beside the trace, while it runs.
+ITSELF = r"""
+#include <portent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int level, named;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *argument) {
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&m);
+        level = argument ? i : -i;
+        named = i % 3;
+        pthread_mutex_unlock(&m);
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t t;
+    portent_watch(&named, sizeof named, PORTENT_INT, "account");
+    portent_event("x");
+    pthread_create(&t, NULL, work, NULL);
+    work(&m);
+    pthread_join(t, NULL);
+    puts(access("t.trace.recording", F_OK) ? "channel" : "itself");
+    return 0;
+}
+"""
+
+
+@test
+def with_properties():
+    """With --record-all the program records itself where properties can be judged by that: the answer is that of the trace, and of the run
+    itself told as it was. Others have the channel."""
+    build("itself", ITSELF)
+    for text, how in (("always level < 19", "itself"), ("never [level == 3] [level == 4]+", "itself"), ("always event(x) || level > -30", "itself"),
+                      ("race_free(level)", "channel"), ("always account < 3", "channel"), ("always level < 19 && account < 3", "channel")):
+        write("w.prop", f"property p: {text};\n")
+        done = run(PORTENT, "run", "--record-all", "-s", "w.prop", "-o", "t.trace", "-r", "r.json", "--", "./itself")
+        same(f"{text}: who records", done.stdout.strip(), how)
+        true(f"{text}: the recording is gone", not os.path.exists("t.trace.recording"))
+        ran = json.loads(pathlib.Path("r.json").read_text(encoding="utf-8"))
+        checked = json.loads(run(PORTENT, "check", "--json", "--order", "access", "--window", "64", "--lookahead", "256", "-s", "w.prop", "t.trace").stdout)
+        for name in ("verdict", "how", "relevant", "levels", "states", "runs", "complete", "witness"):
+            same(f"{text}: {name}", ran["properties"][0].get(name), checked["properties"][0].get(name))
+        same(f"{text}: status", done.returncode, 66 if ran["properties"][0]["verdict"] == "violated" else 0)
 
 
 @test

@@ -1,14 +1,15 @@
 /*
- * Recordings that the program makes by itself, as `run` uses them: `--record-all` without properties, and `--order`,
- * which looks at everything. With `--record-all` and properties, everything comes through the channel instead:
- * properties are evaluated while the program runs, under the names that they have for its memory.
+ * Recordings that the program makes by itself, as `run` uses them: `--record-all`, and `--order`, which looks at
+ * everything. With `--record-all` everything comes through the channel instead where a property needs that: where the
+ * program's threads evaluate it (decentralised and race_free ones), or where it names what the program has still to
+ * name (portent_watch), of which recordings do not have all that the channel has.
  *
- * With `--order` the recording is followed while it grows, whenever the channel has nothing: events are read, checked
- * and given to the analyses as they come, and when the program has ended only the rest is left, and what an engine does
- * at the end of a run (the searches of `sync` and `values`, which need all of it). A trace of it, which begins with all
- * initial values, is written then, in a second pass. Where its size is limited it is not followed, but read at the end:
- * what was not read yet might go. As long as variables of properties have no initial value, because the program has not
- * named them yet or not opened their library, what is recorded waits in the file.
+ * Where there are properties the recording is followed while it grows, whenever the channel has nothing: events are
+ * read, checked and given to the analyses as they come, and when the program has ended only the rest is left, and what
+ * an engine does at the end of a run (the searches of `sync` and `values`, which need all of it). A trace of it, which
+ * begins with all initial values, is written then, in a second pass. Where its size is limited it is not followed, but
+ * read at the end: what was not read yet might go. As long as variables of properties have no initial value, because
+ * the program has not named them yet or not opened their library, what is recorded waits in the file.
  *
  * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it, or
  * two.
@@ -40,9 +41,31 @@ static char *name_recording(const struct pt_session *session)
     return pt_buf_take(&name);
 }
 
+/* Whether a monitor reads the property, and all variables are known before the program starts. */
+static bool is_of_known_variables(const struct pt_session *session, const struct pt_analysis_input *input)
+{
+    uint32_t count = 0;
+    const struct pt_varref *vars = input->monitor ? pt_monitor_vars(input->monitor, &count) : NULL;
+    bool known = input->monitor;
+    for (uint32_t i = 0; i < count && known; i++)
+        known = pt_session_is_resolved(session, vars[i].target);
+    return known;
+}
+
+/* Whether properties can be judged by what the program records. Who holds it to an order sees its events in the
+ * channel.
+ */
+static bool can_be_read(const struct pt_session *session)
+{
+    for (uint32_t i = 0; i < session->analyse.input_count; i++)
+        if (!is_of_known_variables(session, &session->analyse.inputs[i]))
+            return false;
+    return !session->follower.event && !session->follower.tick && !session->gate;
+}
+
 void pt_recorded_choose(struct pt_session *session, uint32_t *keep)
 {
-    bool all = (*keep & (PT_KEEP_ALL | PT_KEEP_CLOCKS)) == PT_KEEP_ALL && !session->analyse.input_count;
+    bool all = (*keep & (PT_KEEP_ALL | PT_KEEP_CLOCKS)) == PT_KEEP_ALL && can_be_read(session);
     if (!session->wider && (!all || session->preload || !session->writer))
         return;
     session->recording = name_recording(session);
@@ -102,8 +125,8 @@ static bool follows(struct pt_session *session)
     struct pt_err err;
     if (session->beside)
         return true;
-    if (!session->wider || session->record_limit || !pt_channel_started(session->reader) ||
-        stat(session->recording, &about) != 0 ||
+    if ((!session->wider && !session->analyse.input_count) || session->record_limit ||
+        !pt_channel_started(session->reader) || stat(session->recording, &about) != 0 ||
         (size_t)about.st_size <= PT_REC_MAGIC_LEN + sizeof(struct pt_rec_chunk) ||
         pt_source_open(session->recording, &session->names, &session->beside, &err) != PT_OK)
         return false;

@@ -467,7 +467,7 @@ static void begin(struct pt_session *session, pid_t process)
         introduce(session, process);
     session->analyse.engine.block = session->wider ? NULL : session->resolved.block;
     session->analyse.engine.races_reported = !session->wider;
-    session->analyse.engine.live = !session->follower.event && !session->follower.tick && !session->wider;
+    session->analyse.engine.live = !session->follower.event && !session->follower.tick && !session->recording;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     session->founds = make_founds(session);

@@ -40,6 +40,13 @@ static void find_all(struct pt_wide_log *log)
     pt_map64_release(&writes);
 }
 
+bool pt_wide_log_is_free(struct pt_wide_log *log, uint64_t place)
+{
+    wide_log_link(log);
+    find_all(log);
+    return wide_reads(&log->events[place]) && !log->must[place];
+}
+
 /* How far threads are needed, and how much of that was looked at. */
 struct needed {
     const struct pt_wide_log *log;

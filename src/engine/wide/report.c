@@ -316,15 +316,15 @@ static void fill_truths(struct wide_search *s, const pt_letter *letters)
     free(others);
 }
 
-/* Whether the actual run breaks the property itself. */
-static bool is_observed(struct wide_search *s)
+/* After how many relevant events the actual run breaks the property itself; PT_NONE: it does not. */
+static uint32_t breaks_after(struct wide_search *s)
 {
     const struct wide_problem *p = s->p;
     uint32_t *all = pt_xcalloc((size_t)p->relevant_count + 1, sizeof *all);
     pt_letter *letters = pt_xcalloc((size_t)p->relevant_count + 1, sizeof *letters);
     for (uint32_t k = 0; k < p->relevant_count; k++)
         all[k] = k + 1;
-    bool bad = read_run(p, all, p->relevant_count, s->values, letters) != PT_NONE;
+    uint32_t bad = read_run(p, all, p->relevant_count, s->values, letters);
     free(all);
     free(letters);
     return bad;
@@ -416,7 +416,7 @@ bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_c
     bool good = is_possible(s, places, place_count) && read_run(p, run, count, values, letters) == count;
     if (good) {
         f->verdict = PT_VERDICT_VIOLATED;
-        f->how = f->how == PT_HOW_OBSERVED || is_observed(s) ? PT_HOW_OBSERVED : PT_HOW_PREDICTED;
+        f->how = f->how == PT_HOW_OBSERVED || breaks_after(s) != PT_NONE ? PT_HOW_OBSERVED : PT_HOW_PREDICTED;
         f->value_count = p->monitor_var_count;
         f->initial = bindings(s, p->initial, NULL, 0);
         f->final = bindings(s, values, run, count);
@@ -429,6 +429,20 @@ bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_c
     free(letters);
     free(values);
     return good;
+}
+
+bool wide_report_actual(struct wide_search *s)
+{
+    uint32_t bad = breaks_after(s);
+    if (bad == PT_NONE)
+        return false;
+    uint64_t count = bad ? (uint64_t)s->p->relevant[bad - 1] + 1 : 0;
+    uint64_t *places = pt_xcalloc(count + 1, sizeof *places);
+    for (uint64_t i = 0; i < count; i++)
+        places[i] = i;
+    bool told = wide_report(s, places, count);
+    free(places);
+    return told;
 }
 
 void wide_report_error(struct wide_search *s, const struct pt_value *values, uint32_t place)

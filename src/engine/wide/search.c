@@ -475,6 +475,8 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order o
     else
         end = order.sliced ? wide_explore_sliced(&s, order.slices) : explore(&s);
     ret_figures->runs_overflow = ret_figures->runs == UINT64_MAX;
+    if (end == PT_WIDE_CUT && !problem.ambiguous && finding->how == PT_HOW_OBSERVED && wide_report_actual(&s))
+        end = PT_WIDE_VIOLATED; /* by what was cut off nothing else is known */
     wide_search_release(&s);
     wide_problem_release(&problem);
     return end;

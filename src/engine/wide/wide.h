@@ -35,6 +35,8 @@ void pt_wide_log_thin(struct pt_wide_log *log, bool thin);
 /* When all events are there: in each run that has the event at this place the other one comes before it, whatever the
  * order; one at most for each. Searches by pt_wide_meet know of it: a use of memory needs its allocation. */
 void pt_wide_log_need(struct pt_wide_log *log, uint64_t place, uint64_t needed);
+/* When all events are there: is it a read that may see several writes in runs of `values`? */
+bool pt_wide_log_is_free(struct pt_wide_log *log, uint64_t place);
 /* NULL: searches are possible. */
 const char *pt_wide_log_refuses(const struct pt_wide_log *log);
 

@@ -353,6 +353,8 @@ bool wide_witness(struct wide_search *search, uint32_t level);
 /* Makes a run the finding's witness, if judge and monitor agree that it is one: `run` are places of the recording, all
  * that happens; the relevant ones among them are the witness. */
 bool wide_report(struct wide_search *search, const uint64_t *run, uint64_t count);
+/* The same of the actual run, up to where it breaks the property; false: it does not. */
+bool wide_report_actual(struct wide_search *search);
 /* Which atom has no value in the state, after the event at that place (PT_NONE: the initial state). */
 void wide_report_error(struct wide_search *search, const struct pt_value *values, uint32_t place);
 

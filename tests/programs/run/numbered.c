@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 int level;
+void count_from_here(void);
 void let_it_begin(void);
 
 static void *worker(void *number)
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
     pthread_attr_t too_large;
     if (pthread_attr_init(&too_large) || pthread_attr_setstacksize(&too_large, (size_t)1 << 47))
         return 1;
+    count_from_here();
     for (int i = 0; i < 2; i++) {
         pthread_create(&threads[i], NULL, worker, &numbers[i]);
         if (i == 0 && argc > 1 && pthread_create(&threads[1], &too_large, worker, argv) == 0)
