@@ -27,6 +27,7 @@ struct pt_channel_var {
     bool quiet;                               /* its writes are no relevant events */
     uint32_t local;                           /* 1 + its number in the block of decentralised properties; 0: none */
     uint32_t link_count, after[PT_LINKS_MAX]; /* as in struct pt_watch */
+    uint32_t in_atomic;                       /* as in struct pt_variable */
 };
 
 /* A race_free property; and a variable that one names. */

@@ -34,6 +34,9 @@ struct pt_variable {
     /* Where pointers lead to it: `offset` is the first pointer's, and so many bytes behind what pointer i points to
      * lies the next one, or at last the variable. */
     uint32_t link_count, after[PT_LINKS_MAX];
+    /* Where it lies in a structure that is atomic as a whole (std::atomic, _Atomic), so that all of it is stored in one
+     * step: 1 + how far behind the beginning of that. 0: in none. */
+    uint32_t in_atomic;
 };
 
 /* The length of the variable's own name, which a path begins with. */

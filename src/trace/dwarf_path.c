@@ -25,6 +25,8 @@ struct follow {
     uint32_t bit_offset, bit_size;
     uint32_t element; /* size() of a vector has been reached: the bytes of an element */
     uint64_t root;    /* the offset of the first pointer that was followed */
+    uint64_t atomic;  /* where the atomic structure that was entered last begins, */
+    bool in_atomic;   /* if there is one, and no pointer was followed since */
     uint32_t link_count, after[PT_LINKS_MAX];
     /* Of an array that has been reached, and how many of them are indexed already. */
     uint64_t dimensions[MAX_DIMENSIONS]; /* elements, 0: unknown */
@@ -53,6 +55,15 @@ static void set_type(struct follow *f, Dwarf_Die *holder)
     read_dimensions(f);
 }
 
+/* C's _Atomic structures; std::atomic's are found in enter_atomic. */
+static void note_atomic(struct follow *f, Dwarf_Die *holder)
+{
+    if (f->in_atomic || !pt_dwarf_is_marked_atomic(holder))
+        return;
+    f->in_atomic = true;
+    f->atomic = f->offset;
+}
+
 /* Steps from a class into one of its members. */
 static bool enter(struct follow *f, Dwarf_Die *member)
 {
@@ -78,6 +89,7 @@ static bool enter(struct follow *f, Dwarf_Die *member)
         f->bit_size = (uint32_t)bits;
     }
     f->offset += offset;
+    note_atomic(f, member);
     return true;
 }
 
@@ -126,8 +138,12 @@ static bool enter_atomic(struct follow *f, const char *name, size_t len)
         return false;
     for (unsigned depth = 0; !found && depth < PT_TYPE_DEPTH && f->has_type && enter_single(f); depth++)
         found = f->has_type && enter_named(f, name, len, 0);
-    if (!found)
+    if (!found) {
         *f = start;
+    } else if (!start.in_atomic) {
+        f->in_atomic = true;
+        f->atomic = start.offset;
+    }
     return found;
 }
 
@@ -306,6 +322,7 @@ static enum pt_status follow_pointer(struct follow *f, size_t len)
         f->root = f->offset;
     f->link_count++;
     f->offset = 0;
+    f->in_atomic = false;
     Dwarf_Die pointer = f->type;
     set_type(f, &pointer);
     return PT_OK;
@@ -503,11 +520,14 @@ enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *vari
     struct follow f = {.index = index, .name = name, .err = err};
     const char *rest;
     set_type(&f, variable);
+    note_atomic(&f, variable);
     enum pt_status status = follow_path(&f, path, &rest);
     if (status == PT_OK)
         status = finish(&f, ret_variable);
-    if (status == PT_OK)
+    if (status == PT_OK) {
+        ret_variable->in_atomic = f.in_atomic ? 1 + (uint32_t)(ret_variable->offset - f.atomic) : 0;
         finish_links(&f, ret_variable);
+    }
     return status;
 }
 

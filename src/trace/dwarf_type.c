@@ -48,6 +48,20 @@ bool pt_dwarf_strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
     return false;
 }
 
+bool pt_dwarf_is_marked_atomic(Dwarf_Die *holder)
+{
+    Dwarf_Die type;
+    bool there = pt_dwarf_type_of(holder, &type);
+    for (unsigned step = 0; there && step < PT_TYPE_DEPTH; step++) {
+        int tag = dwarf_tag(&type);
+        if (tag == DW_TAG_atomic_type)
+            return true;
+        there = (tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type) &&
+                pt_dwarf_type_of(&type, &type);
+    }
+    return false;
+}
+
 bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset)
 {
     Dwarf_Attribute attr;

@@ -16,6 +16,8 @@ bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);
 bool pt_dwarf_is_data_member(Dwarf_Die *die);
 bool pt_dwarf_is_class(Dwarf_Die *type);  /* a union too */
 bool pt_dwarf_is_atomic(Dwarf_Die *type); /* std::atomic<T>, std::atomic_flag */
+/* Whether what has this type, a variable or a member, is _Atomic. */
+bool pt_dwarf_is_marked_atomic(Dwarf_Die *holder);
 /* A base class without members: it has no place of its own, though its size is said to be 1. */
 bool pt_dwarf_is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member);
 /* The class's one data member or base; bases without members do not count. */

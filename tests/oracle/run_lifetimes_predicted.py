@@ -10,6 +10,7 @@ cases events share places. The last line is `lifetimes-predicted: N passed, M fa
 import json
 import pathlib
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -249,12 +250,35 @@ class Held(lifetimes.Lives):
         return self.held(tuple(self.of[t].index(i) if t == thread else 0 for t in self.threads))
 
 
+def seconds_of_pairs(portent, path, pairs, events=64000):
+    """Processor time of `values` for so many pairs of places that two slices seem to have a run for, which the judge refuses: the store of null
+    comes before another one. All traces have the same number of events."""
+    lines = [line for i in range(pairs)
+             for line in (f"M|alloc(h{i})=8|a.c:1", f"M|w(p{i})=0|a{i}.c:2", f"M|w(p{i})=1|a.c:3")] + ["M|fork(T)|a.c:4", "M|fork(U)|a.c:5"]
+    lines += [line for i in range(pairs) for line in (f"T|r(p{i})=1|b{i}.c:1", f"T|r(h{i})|b{i}.c:2")]
+    lines += [f"U|w(z)={i}|c.c:1" for i in range(events - len(lines))]
+    path.write_text("\n".join(lines) + "\n")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([portent, "check", "-q", "--lifetimes", "--order", "values", path], check=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def check_bound(portent, path):
+    """That what two slices find is played counts as effort: four times as many pairs cost no more, once there are too many."""
+    some, more = (seconds_of_pairs(portent, path, pairs) for pairs in (3000, 12000))
+    if more > 2 * some:
+        print(f"FAILED 12000 pairs take {more:.1f} s of processor time, 3000 {some:.1f} s")
+    return more <= 2 * some
+
+
 def main():
     args = random_runs.arguments(400)
     with tempfile.TemporaryDirectory() as folder:
         tally = Tally(args.portent, pathlib.Path(folder))
         if args.only is None:
             right = check_many_runs(tally.portent, tally.path)
+            tally.passed, tally.failed = tally.passed + right, tally.failed + (not right)
+            right = check_bound(tally.portent, tally.path)
             tally.passed, tally.failed = tally.passed + right, tally.failed + (not right)
         for name, text, *expected in LITMUS if args.only is None else []:
             events = parse(text)

@@ -329,7 +329,8 @@ def run(portent, folder, case, pinned=False):
     wrong += run_slices(portent, folder, case)
     got, _ = ask(portent, folder)
     for found, entry in zip(case.expected, got):
-        if found["access"].prop.monitorable() is not False:
+        known = found["access"].prop.monitorable()
+        if known or (known is None and entry["monitorable"]):  # of the others nothing is searched
             wrong += [f"auto: {w}" for w in found[auto(found)].compare_wide(entry, auto(found))]
     return wrong
 

@@ -321,6 +321,19 @@ def confirms_every_kind():
         same(f"{way}, in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
 
 
+@test
+def confirms_what_is_known_by_its_places():
+    """A run of more steps than a result keeps: of the race its places are known, and that is enough."""
+    run(PORTENT, "run", "-q", "--record-all", "-o", "long.trace", "--", "./kinds", "long")
+    write("long.json", run(PORTENT, "check", "--json", "--races", "long.trace").stdout)
+    ((found,),) = (entry["findings"] for entry in read_json("long.json")["properties"])
+    same("how, and its run", (found["how"], found["witness"]), ("predicted", []))
+    done = run(PORTENT, "confirm", "long.json", "--", "./kinds", "long")
+    same(f"exit status: {done.stderr}", done.returncode, CONFIRMED)
+    contains(done.stderr, "threads wait for each other at these places", "CONFIRMED 'races' (",
+             "both threads stood right before theirs")
+
+
 def confirm_block(way, *parts):
     """A block of `check --atomicity`, recorded as it was disturbed; held to that, it is disturbed in a run that would not have done it."""
     run(PORTENT, "run", "-q", "--record-all", "-o", way + ".trace", "--", "./kinds", way)

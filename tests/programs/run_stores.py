@@ -13,7 +13,7 @@ import shutil
 import sys
 
 import random_stores
-from suite import Failure, Suite, in_folder, run, same, true, write
+from suite import Failure, Suite, contains, in_folder, run, same, true, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stores")
 PORTENT = ""
@@ -139,6 +139,46 @@ def values_of_large_atomics():
         number, last = "box.number", "box.c"
         expected = [(number, 1), (last, 4), ("expected.number", 1), ("expected.c", 4), (number, 2), (last, 5), (number, 3), (last, 6)]
         true(f"{level}: {first_difference(found, expected)}", found == expected)
+
+
+C_PAIRS = """#include <stdatomic.h>
+struct pair { int lo, hi; };
+typedef _Atomic struct pair atomic_pair;
+atomic_pair pair;
+struct { atomic_pair in; int other; } outer, *reached = &outer;
+struct pair plain;
+int main(void)
+{
+    for (int i = 1; i < 4; i++) {
+        atomic_store(&pair, ((struct pair){i, i}));
+        atomic_store(&outer.in, ((struct pair){i, i}));
+        outer.other = i;
+        plain = (struct pair){i, i};
+    }
+    return 0;
+}
+"""
+
+
+@test
+def two_parts_of_an_atomic_structure_are_refused():
+    """One store writes both: a property of the two would be broken in a state that no thread can see."""
+    message("-O1")
+    refused = "are parts of one atomic structure, which is stored in one step"
+    for prop in ("always box.number == 0 || box.c == box.number + 3", "box.c >= box.b at each i"):
+        prop, _, at = prop.partition(" at ")
+        done = judged(f"property both{' at ' + at if at else ''}: {prop};")
+        same(f"{prop}: status", done.returncode, 2)
+        contains(done.stderr, refused)
+    same("parts of two", judged("property two: always box.c < 9 && expected.c < 9;").returncode, 0)
+    write("pairs.c", C_PAIRS)
+    build("cc", "-O1", "pairs.c", "-o", "prog", "-latomic")
+    for prop, status in (("pair.lo == pair.hi", 2), ("outer.in.lo == outer.in.hi", 2), ("lo == hi", 2),
+                         ("outer.in.lo >= outer.other", 0), ("plain.lo <= 3 && plain.hi <= 3", 0), ("pair.hi <= 3 && outer.in.lo <= 3", 0)):
+        done = judged(f"var lo = reached->in.lo; var hi = reached->in.hi;\nproperty p: always {prop};")
+        same(f"{prop}: {done.stderr}: status", done.returncode, status)
+        if status:
+            contains(done.stderr, refused)
 
 
 def main():

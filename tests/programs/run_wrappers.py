@@ -364,6 +364,34 @@ def filters():
         same(f"{how}, violated: {done.stderr}", done.returncode, FOUND)
 
 
+TWO_RACES = """#include <pthread.h>
+int a, b;
+static void *race(void *unused)
+{
+    a++;
+    b++;
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, race, NULL);
+    race(NULL);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+@test
+def the_process_stands_above_what_it_did():
+    """The blank line between two reports comes before the name of the process, not after it."""
+    write("races.c", TWO_RACES)
+    same("exit status of portent cc", run(PORTENT, "cc", "-pthread", "races.c", "-o", "races").returncode, 0)
+    done = run(PORTENT, "run", "--races", "--", "sh", "-c", "./races; true")
+    true(f"more than one report: {done.stderr}", done.stderr.count("SUMMARY:") > 1)
+    true(f"a blank line above the name, none below: {done.stderr}", "\n\nportent: in process " in done.stderr and "):\n\n" not in done.stderr)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])

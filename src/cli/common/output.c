@@ -34,14 +34,23 @@ static const struct pt_pending_report *report_of(const struct pt_output *output,
     return NULL;
 }
 
+/* What is said, below the name of the process. A blank line that sets it apart from what is before comes first. */
+static void put_named(struct pt_buf *all, const char *in, const char *process, const struct pt_buf *buf)
+{
+    size_t blank = buf->text[0] == '\n';
+    pt_buf_printf(all, "%s%s %s:\n", blank ? "\n" : "", in, process);
+    pt_buf_add(all, buf->text + blank, buf->len - blank);
+}
+
 /* In one piece, since others may write there, too. */
 static void put_on_stderr(const struct pt_output *output, const struct pt_buf *buf)
 {
     struct pt_buf all;
     pt_buf_init(&all);
     if (output->options->process)
-        pt_buf_printf(&all, "portent: in %s:\n", output->options->process);
-    pt_buf_add(&all, buf->text, buf->len);
+        put_named(&all, "portent: in", output->options->process, buf);
+    else
+        pt_buf_add(&all, buf->text, buf->len);
     fwrite(all.text, 1, all.len, stderr);
     pt_buf_release(&all);
 }
@@ -52,9 +61,7 @@ static bool put_on_stdout(const struct pt_output *output, const struct pt_buf *b
     if (!output->options->process || output->options->json || !buf->len)
         return pt_output(buf);
     pt_buf_init(&all);
-    size_t blank = buf->text[0] == '\n'; /* sets it apart from what is before */
-    pt_buf_printf(&all, "%sIn %s:\n", blank ? "\n" : "", output->options->process);
-    pt_buf_add(&all, buf->text + blank, buf->len - blank);
+    put_named(&all, "In", output->options->process, buf);
     bool ok = pt_output(&all);
     pt_buf_release(&all);
     return ok;

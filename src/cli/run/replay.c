@@ -16,6 +16,13 @@
 enum { STANDS = 12 }; /* so often, about, a thread may stand before an event of a bare schedule within the patience */
 static const uint64_t hopeless_after = 300 * 1000 * 1000; /* nanoseconds in a state that nobody can leave */
 
+/* Its places say enough, where no run is known that leads there: the program has predicted it as it ran, or the run is
+ * too long to be kept. */
+static bool is_known_by_places(const struct pt_finding *finding)
+{
+    return finding->builtin && replay_check_of(finding);
+}
+
 const char *pt_replay_refusal(const struct pt_finding *finding)
 {
     if (replay_is_block(finding))
@@ -26,12 +33,11 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
         return "it happened in the run itself, so there is nothing to confirm";
     if (finding->how != PT_HOW_PREDICTED)
         return "it is about the observed run alone";
-    if (finding->witness_lost)
+    if (finding->witness_lost && !is_known_by_places(finding))
         return "its run is too long to be known from the start";
     if (finding->witness_from > INT32_MAX / 2 || finding->witness_count > INT32_MAX / 2)
         return "its run is too long";
-    bool places = strcmp(finding->kind, "deadlock") == 0 || strcmp(finding->kind, "lifetime") == 0;
-    if (finding->builtin && !finding->schedule && !places)
+    if (finding->builtin && !finding->schedule && !is_known_by_places(finding))
         return "it is of a built-in check, which gave no run that leads to it";
     if (finding->builtin && finding->side_count > PT_GATE_MEET)
         return "too many threads would have to meet";

@@ -191,7 +191,8 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
                                          .bit_offset = found.bit_offset,
                                          .bit_size = found.bit_size,
                                          .quiet = local,
-                                         .link_count = found.link_count};
+                                         .link_count = found.link_count,
+                                         .in_atomic = found.in_atomic};
         memcpy(watched.after, found.after, sizeof found.after);
         PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
     } else if (!file && may_be_watched(info, var->path, local)) {
@@ -202,6 +203,44 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
     free(path);
     free(file);
     return status;
+}
+
+/* Where the atomic structure begins that the variable lies in. */
+static uint64_t atomic_place(const struct pt_channel_var *var)
+{
+    return (var->link_count ? var->after[var->link_count - 1] : var->offset) + 1 - var->in_atomic;
+}
+
+static bool in_one_atomic(const struct pt_channel_var *a, const struct pt_channel_var *b)
+{
+    bool links = a->link_count == b->link_count && a->module == b->module;
+    if (!a->in_atomic || !b->in_atomic || !links || atomic_place(a) != atomic_place(b))
+        return false;
+    return !a->link_count ||
+           (a->offset == b->offset && memcmp(a->after, b->after, (a->link_count - 1) * sizeof *a->after) == 0);
+}
+
+static const struct pt_channel_var *find_var(const struct pt_resolved *resolved, const char *name)
+{
+    for (uint32_t i = 0; i < resolved->var_count; i++)
+        if (strcmp(resolved->vars[i].name, name) == 0)
+            return &resolved->vars[i];
+    return NULL;
+}
+
+enum pt_status pt_resolve_apart(const struct pt_resolved *resolved, const char *name, const char *other,
+                                struct pt_err *err)
+{
+    const struct pt_channel_var *a = find_var(resolved, name), *b = find_var(resolved, other);
+    if (!a || !b || a == b || !in_one_atomic(a, b))
+        return PT_OK;
+    (void)pt_err_set(
+        err, PT_EINPUT,
+        "'%s' and '%s' are parts of one atomic structure, which is stored in one step; events are about one "
+        "variable each, so that a property of both would be judged in between, too",
+        other, name);
+    pt_err_hint(err, "let each property name one of them");
+    return PT_EINPUT;
 }
 
 enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
@@ -263,6 +302,8 @@ static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debu
     const char *const *events = pt_monitor_events(input->monitor, &event_count);
     for (uint32_t v = 0; v < var_count; v++) {
         enum pt_status status = pt_resolve_var(resolved, info, &vars[v], false, err);
+        for (uint32_t before = 0; before < v && status == PT_OK; before++)
+            status = pt_resolve_apart(resolved, vars[v].target, vars[before].target, err);
         if (status != PT_OK) {
             place_error(err, input->property, v, PT_NONE);
             pt_diag_hint_arrow(input->property ? input->property->text : "", vars[v].path, err);

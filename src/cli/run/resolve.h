@@ -48,6 +48,9 @@ enum pt_status pt_resolve_recorded(const struct pt_resolved *resolved, struct pt
 /* The parts of it in resolve_local.c. */
 enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
                               bool local, struct pt_err *err) PT_WARN_UNUSED;
+/* Two variables of one property, both resolved, if they are: PT_EINPUT where one atomic store writes both at once. */
+enum pt_status pt_resolve_apart(const struct pt_resolved *resolved, const char *name, const char *other,
+                                struct pt_err *err) PT_WARN_UNUSED;
 /* May `name` be given to this function of portent.h? `what` it would name. */
 enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
                                struct pt_err *err) PT_WARN_UNUSED;

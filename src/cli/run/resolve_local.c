@@ -95,6 +95,9 @@ static enum pt_status resolve_property(struct pt_resolved *resolved, struct pt_d
         const char *target = string(resolved->block, find_variable(resolved->block, string(own, name->target))->target);
         struct pt_varref var = {target, target, target + strlen(target) - strlen(string(own, name->path))};
         status = pt_resolve_var(resolved, info, &var, true, err);
+        for (uint32_t before = 0; before < i && status == PT_OK; before++)
+            status = pt_resolve_apart(resolved, target,
+                                      string(own, pt_mttl_at(own, vars, struct pt_mttl_name, before)->target), err);
     }
     for (uint32_t i = 0; i < own->events.count && status == PT_OK; i++) {
         const char *event = string(own, pt_mttl_at(own, events, struct pt_mttl_name, i)->target);

@@ -193,6 +193,20 @@ static void *count_after(void *unused)
     return unused;
 }
 
+/* long: the same after more steps than a result keeps, so that only the places are known. */
+static void *count_long_before(void *unused)
+{
+    for (int i = 0; i < 24000; i++)
+        *(volatile int *)&total = i;
+    return count_before(unused);
+}
+static void *count_long_after(void *unused)
+{
+    later();
+    later();
+    return count_after(unused);
+}
+
 /* cycle: three locks and three threads. */
 static void both(pthread_mutex_t *first, pthread_mutex_t *second)
 {
@@ -255,6 +269,7 @@ static const struct way {
     {"unset", {set_slot, use_slot_later}},
     {"block", {pay, pay_later}},
     {"heap", {count_before, count_after}},
+    {"long", {count_long_before, count_long_after}},
     {"cycle", {lock_mn, lock_nk, lock_km}},
     {"disturbed", {pay_slowly, pay_between}},
     {"disturbed-locked", {pay_locked, pay_locked_between}},
