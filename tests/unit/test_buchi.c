@@ -594,6 +594,14 @@ static void test_monitorable_by_labels(void **state)
     assert_int_equal(pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &err), PT_OK);
     assert_true(monitorable);
     pt_automaton_free(aut);
+    /* No prefix violates this one, which its labels show, too. */
+    f = F(And(P(20), G(Not(P(21)))));
+    for (uint32_t i = 0; i < 20; i++)
+        f = Or(f, F(G(Not(P(i)))));
+    aut = translate(in, f, 22);
+    assert_int_equal(pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &err), PT_OK);
+    assert_false(monitorable);
+    pt_automaton_free(aut);
     pt_fpool_release(&pool);
 }
 
