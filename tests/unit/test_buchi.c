@@ -574,6 +574,11 @@ static void test_limits_are_named(void **state)
     assert_non_null(strstr(err.message, "decision diagrams of more than 4194304 nodes"));
     assert_int_equal(pt_automaton_of_formula(in, steps, names, 28, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
     assert_non_null(strstr(err.message, "more than 16384 choices in one of its steps"));
+    steps = G(Implies(P(11), F(P(0))));
+    for (uint32_t i = 1; i < 11; i++) /* few nodes, but many ways to make them */
+        steps = And(steps, G(Implies(P(11 + i), F(P(i)))));
+    assert_int_equal(pt_automaton_of_formula(in, steps, names, 22, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+    assert_non_null(strstr(err.message, "more than 33554432 steps with decision diagrams"));
     assert_null(untouched);
     pt_fpool_release(&pool);
 }

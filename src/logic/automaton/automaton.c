@@ -18,6 +18,7 @@
 
 enum {
     NODE_LIMIT = 1 << 22,     /* BDD nodes of a construction */
+    STEP_LIMIT = 1 << 25,     /* and steps, some seconds */
     MAX_DEPTH = 1000,         /* nesting of formulas; the simplifier is recursive */
     SMALL = 100,              /* states (times marks) up to which further variants are worth their time */
     FEW_STATES = 16,          /* up to which the tableau of a fairness formula may lead to fewer, and is small, */
@@ -320,6 +321,7 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
         return pt_err_set(err, PT_ELIMIT, "the formula is nested more than %d operators deep", MAX_DEPTH);
     struct pt_bdds *bdds = pt_bdds_new(NODE_LIMIT);
     struct pt_ltls ltls;
+    pt_bdds_limit_steps(bdds, STEP_LIMIT);
     pt_ltls_init(&ltls, bdds);
     struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), prop_count, state_limit);
     enum pt_status status = PT_OK;

@@ -328,6 +328,9 @@ static void note_limit(struct tableau *t)
         (void)snprintf(text, size, "more than %u states", t->state_limit);
     else if (pt_bdds_exhausted(t->bdds))
         (void)snprintf(text, size, "decision diagrams of more than %u nodes", pt_bdds_exhausted(t->bdds));
+    else if (pt_bdds_overworked(t->bdds))
+        (void)snprintf(text, size, "more than %llu steps with decision diagrams",
+                       (unsigned long long)pt_bdds_overworked(t->bdds));
     else
         (void)snprintf(text, size, "more than %d choices in one of its steps", PT_PRIMES_LIMIT);
 }
