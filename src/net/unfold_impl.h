@@ -73,8 +73,8 @@ struct chunk {
 /* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. Those of a condition lie one after
  * the other, and the last one says so. */
 struct node {
-    uint32_t depth, parent, component;
-    bool last;
+    uint32_t depth, parent;
+    uint32_t component : 31, last : 1;
 };
 
 /* A transition that takes the token of a component away: it is the `pre`th that it consumes, whose `part`th this is. */
