@@ -133,6 +133,32 @@ static void put_until_right(struct pt_buf *f, unsigned n)
         pt_buf_puts(f, ")");
 }
 
+static void put_not_right(struct pt_buf *f, unsigned n)
+{
+    pt_buf_puts(f, "!(");
+    put_until_right(f, n);
+    pt_buf_puts(f, ")");
+}
+
+static void put_always_right(struct pt_buf *f, unsigned n)
+{
+    pt_buf_puts(f, "[](p -> (");
+    put_until_right(f, n);
+    pt_buf_puts(f, "))");
+}
+
+static void put_not_always_right(struct pt_buf *f, unsigned n)
+{
+    pt_buf_puts(f, "!");
+    put_always_right(f, n);
+}
+
+static void put_fair_response(struct pt_buf *f, unsigned n)
+{
+    put_fair(f, n);
+    pt_buf_puts(f, " && [](q -> <>r)");
+}
+
 static void put_within(struct pt_buf *f, unsigned n)
 {
     pt_buf_puts(f, "[](p -> q");
@@ -160,6 +186,10 @@ static const struct family {
     {"not fair: GF p1 and ... GF pn and F(q and G !r)", put_unfair},
     {"ul: (((p1 U p2) U p3) ... U pn)", put_until_left},
     {"p1 U (p2 U (... U pn))", put_until_right},
+    {"not p1 U (p2 U (... U pn))", put_not_right},
+    {"G(p -> p1 U (p2 U (... U pn)))", put_always_right},
+    {"F(p and not p1 U (p2 U (... U pn)))", put_not_always_right},
+    {"GF p1 and ... GF pn and G(q -> F r)", put_fair_response},
     {"G(p -> q or X q or ... X^n q)", put_within},
     {"(GF p1 or FG p2) and ... (GF pn or FG p(n+1))", put_chain},
 };

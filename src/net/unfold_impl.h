@@ -70,15 +70,11 @@ struct chunk {
     struct tip tips[CHUNK];
 };
 
-/* Of two histories. */
-struct ends {
-    uint32_t stamp[2];
-    struct tip tips[2];
-};
-
-/* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. */
+/* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. Those of a condition lie one after
+ * the other, and the last one says so. */
 struct node {
     uint32_t depth, parent;
+    uint32_t component : 31, last : 1;
 };
 
 /* A transition that takes the token of a component away: it is the `pre`th that it consumes, whose `part`th this is. */
@@ -106,7 +102,6 @@ struct walk {
     uint32_t leave_count;
     size_t leave_cap;
     struct node *below;   /* by component: scratch */
-    struct ends *ends;    /* likewise: of two histories */
     uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
     size_t user_start_cap;
     struct list users;
@@ -120,13 +115,13 @@ struct walk {
     uint32_t root_count; /* */
     struct list tokens;  /* scratch: of a cut */
     uint32_t event, frame, root;
-    uint32_t *blocked;                /* by component: the event has moved there */
-    uint32_t *left, *pinned;          /* by condition: a mark that is known; what the event itself reads */
-    size_t left_cap, pinned_cap;      /* */
-    struct list marks;                /* of the cut */
-    bool closed;                      /* all marks that are known are in `left` */
-    uint32_t *verdict;                /* by event: 2 * frame, and 1 if the histories of both can be in one run */
-    size_t verdict_cap;               /* */
+    uint32_t *blocked;           /* by component: the event has moved there */
+    uint32_t *left, *pinned;     /* by condition: a mark that is known; what the event itself reads */
+    size_t left_cap, pinned_cap; /* */
+    struct list marks;           /* of the cut */
+    bool closed;                 /* all marks that are known are in `left` */
+    uint32_t *verdict;  /* by event: of the frame, whether its history is part of a run with that (unfold_walk.c) */
+    size_t verdict_cap; /* */
     uint32_t *taken, *visited, now;   /* by condition, by event: scratch */
     size_t taken_cap, visited_cap;    /* */
     struct list path, options, found; /* scratch */
@@ -268,6 +263,8 @@ void pt_unfold_vector_drop(struct unfolder *un, const struct extended *cut);
 uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event);
 /* Takes in what an event does, unless the cut is further on. */
 void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event);
+/* Takes in another cut, where that is further on. Both have to be of histories that can be parts of one run. */
+void pt_unfold_vector_join(struct unfolder *un, uint32_t root, uint32_t other);
 /* From the lists of un->cuts, and back into such. */
 void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event);
 void pt_unfold_vector_to_lists(struct unfolder *un);

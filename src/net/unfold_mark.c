@@ -2,7 +2,7 @@
  * Cuts, markings and cut-offs. The cut of an event, the conditions that its history leaves, is kept for every event
  * that is extended. That of a new one is the cut of its newest cause, changed by what other causes' histories have
  * beyond that one's: so it costs the size of a cut and of the difference, not of a history. Its tokens are a list here,
- * or a vector where walks are made (unfold_vector.c); reads are a list in both.
+ * or a vector where walks are made (unfold_vector.c), which is joined of its causes' vectors; reads are a list in both.
  *
  * With the tokens go the marks of reads: of each condition in the cut, the latest reads in the history. A mark goes
  * when its condition does, or when a later read of the same condition, with the former in its history, stands for it.
@@ -33,16 +33,21 @@ static void add_left(struct unfolder *un, uint32_t start, uint32_t count, bool f
     }
 }
 
-/* What the candidate's history has beyond that of its newest cause, to which *ret_newest leads. */
-static struct list list_beyond(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
-                               uint32_t *ret_newest)
+/* To which of these the newest cause leads. */
+static uint32_t find_newest(const struct unfolder *un, const uint32_t *pre, uint32_t count)
 {
-    uint32_t newest = 0, count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    uint32_t newest = 0;
     for (uint32_t i = 1; i < count; i++) {
         if (un->u->condition_event[pre[i]] > un->u->condition_event[pre[newest]])
             newest = i;
     }
-    *ret_newest = pre[newest];
+    return newest;
+}
+
+/* What the candidate's history has beyond that of its newest cause. */
+static struct list list_beyond(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest)
+{
+    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
     if (c->beyond != PT_NONE)
         return (struct list){.items = (uint32_t *)pre + count, .count = c->beyond};
     pt_unfold_sweep(un, pre + newest, 1, pre, count, true);
@@ -63,29 +68,58 @@ static void add_all_left(struct unfolder *un, const struct extended *base, const
     }
 }
 
-struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
+enum { FEW_BEYOND = 6 }; /* events; they are added one by one faster than vectors are joined */
+
+/* As a vector: in each component the end of the longest path of a cause. */
+static void join_causes(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest,
+                        struct extended *cut)
 {
     const struct pt_unfolding *u = un->u;
-    struct extended cut = {.cut = un->cuts.count};
-    uint32_t newest, stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
-    const struct list beyond = list_beyond(un, c, pre, &newest);
-    const struct extended *base = &un->extended[u->condition_event[newest]];
+    uint32_t base = u->condition_event[pre[newest]];
+    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    bool few = c->beyond <= FEW_BEYOND && un->options->walk_until == 0; /* tests want all of them joined */
+    pt_unfold_vector_begin(un, &un->extended[base], cut);
+    for (uint32_t i = 0; few && i < c->beyond; i++)
+        pt_unfold_vector_add(un, cut->root, pre[count + i]);
+    for (uint32_t i = 0; !few && i < count; i++) {
+        uint32_t maker = u->condition_event[pre[i]];
+        bool again = maker == base || maker == 0 || (i > 0 && maker == u->condition_event[pre[i - 1]]);
+        if (!again)
+            pt_unfold_vector_join(un, cut->root, un->extended[maker].root);
+    }
+}
+
+/* As a list; and the marks of reads, which are one anyway. */
+static void list_left(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest,
+                      struct extended *cut)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
+    const struct list beyond = list_beyond(un, c, pre, newest);
+    const struct extended *base = &un->extended[u->condition_event[pre[newest]]];
     stamp_all(un, pre, pt_net_consumed(un->net, c->transition), own);
     for (uint32_t i = 0; i < beyond.count; i++) {
         const struct pt_unfold_event *e = &u->events[beyond.items[i]];
         stamp_all(un, u->pre + e->pre_start, pt_net_consumed(un->net, e->transition), stamp);
         stamp_all(un, u->over + e->over_start, e->over_count, stamp);
     }
-    if (un->walk.on)
-        pt_unfold_vector_begin(un, base, &cut);
-    else
+    if (!un->walk.on)
         add_all_left(un, base, &beyond, false, stamp);
-    for (uint32_t i = 0; un->walk.on && i < beyond.count; i++)
-        pt_unfold_vector_add(un, cut.root, beyond.items[i]);
-    cut.token_count = un->cuts.count - cut.cut;
+    cut->token_count = un->cuts.count - cut->cut;
     if (un->reads)
         add_all_left(un, base, &beyond, true, stamp);
-    cut.mark_count = un->cuts.count - cut.cut - cut.token_count;
+    cut->mark_count = un->cuts.count - cut->cut - cut->token_count;
+}
+
+struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
+{
+    struct extended cut = {.cut = un->cuts.count};
+    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    uint32_t newest = find_newest(un, pre, count);
+    if (un->walk.on)
+        join_causes(un, c, pre, newest, &cut);
+    if (!un->walk.on || un->reads)
+        list_left(un, c, pre, newest, &cut);
     if (un->walk.on)
         pt_unfold_walk_for(un, c, pre, &cut);
     return cut;

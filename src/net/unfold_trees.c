@@ -25,7 +25,6 @@ static void index_parts(struct walk *w, const struct pt_net *net, const struct p
     w->parts = pt_xmalloc(((size_t)components->place_count + 1) * sizeof *w->parts);
     w->blocked = pt_xcalloc((size_t)components->count + 1, sizeof *w->blocked);
     w->below = pt_xcalloc((size_t)components->count + 1, sizeof *w->below);
-    w->ends = pt_xcalloc((size_t)components->count + 1, sizeof *w->ends);
     w->part_count = components->count;
     w->root_count = (components->count + CHUNK - 1) / CHUNK;
     for (uint32_t i = 0; i < components->place_count; i++)
@@ -77,7 +76,8 @@ static void add_nodes(struct unfolder *un, uint32_t event)
         uint32_t condition = u->pre[e->pre_start + i];
         const uint32_t *parts = pt_unfold_parts(un, u->condition_place[condition], &count);
         for (uint32_t k = 0; k < count; k++)
-            w->below[parts[k]] = (struct node){w->nodes[w->node_start[condition] + k].depth + 1, condition};
+            w->below[parts[k]] =
+                (struct node){w->nodes[w->node_start[condition] + k].depth + 1, condition, parts[k], false};
     }
     for (uint32_t c = e->post_start; c < e->post_start + e->post_count; c++) {
         PT_ROOM(w->node_start, w->node_start_cap, c);
@@ -90,7 +90,8 @@ static void add_nodes(struct unfolder *un, uint32_t event)
             pt_list_add(&w->users, 0);
         const uint32_t *parts = pt_unfold_parts(un, u->condition_place[c], &count);
         for (uint32_t k = 0; k < count; k++) {
-            struct node node = event == 0 ? (struct node){0, PT_NONE} : w->below[parts[k]];
+            struct node node = event == 0 ? (struct node){0, PT_NONE, parts[k], false} : w->below[parts[k]];
+            node.last = k + 1 == count;
             PT_PUSH(w->nodes, w->node_count, w->node_cap, node);
         }
     }
@@ -147,11 +148,11 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->part_start, w->parts,      w->node_start,    w->nodes,        w->leave_start,
-                         w->leaves,     w->below,      w->ends,          w->user_start,   w->users.items,
-                         w->uses,       w->chunks,     w->roots.items,   w->tokens.items, w->blocked,
-                         w->left,       w->pinned,     w->marks.items,   w->verdict,      w->taken,
-                         w->visited,    w->path.items, w->options.items, w->found.items};
+    void *const all[] = {w->part_start, w->parts,         w->node_start,   w->nodes,       w->leave_start,
+                         w->leaves,     w->below,         w->user_start,   w->users.items, w->uses,
+                         w->chunks,     w->roots.items,   w->tokens.items, w->blocked,     w->left,
+                         w->pinned,     w->marks.items,   w->verdict,      w->taken,       w->visited,
+                         w->path.items, w->options.items, w->found.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     un->bytes -= w->bytes;
@@ -160,56 +161,47 @@ void pt_unfold_walk_end(struct unfolder *un)
 
 /* --- Two histories ---------------------------------------------------------------------------------------------- */
 
-static struct tip end_of(const struct unfolder *un, const uint32_t *roots, uint32_t component, int whose)
-{
-    const struct ends *ends = &un->walk.ends[component];
-    return ends->stamp[whose] == un->walk.now ? ends->tips[whose] : pt_unfold_tip(un, roots[whose], component);
-}
-
-/* A path of a history ends here, unless it goes on. */
-static void end_path(struct unfolder *un, uint32_t component, struct tip tip, const uint32_t *roots, int whose)
-{
-    struct walk *w = &un->walk;
-    if (end_of(un, roots, component, whose).depth >= tip.depth)
-        return;
-    w->ends[component].stamp[whose] = w->now;
-    w->ends[component].tips[whose] = tip;
-    pt_list_add(&w->found, component);
-}
-
-/* The same with all that end in what an event makes, or with itself. */
-static void end_paths_in(struct unfolder *un, uint32_t event, const uint32_t *roots, int whose)
-{
-    const struct pt_unfold_event *e = &un->u->events[event];
-    struct walk *w = &un->walk;
+/* In the components of one chunk, where the paths of a candidate's history end, without the candidate itself: the
+ * furthest of those of its causes. */
+struct front {
+    uint32_t newest; /* the root of its newest cause, */
+    const uint32_t *pre;
     uint32_t count;
-    for (uint32_t c = e->post_start; c < e->post_start + pt_net_made(un->net, e->transition); c++) {
-        const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[c], &count);
-        for (uint32_t k = 0; k < count; k++)
-            end_path(un, parts[k], (struct tip){c, w->nodes[w->node_start[c] + k].depth}, roots, whose);
-    }
-    for (uint32_t i = w->leave_start[e->transition]; i < w->leave_start[e->transition + 1]; i++)
-        end_path(un, w->leaves[i].component, pt_unfold_gone(un, event, &w->leaves[i]), roots, whose);
-}
+};
 
-/* Where the paths of a candidate's history end, without the candidate itself: as in the cut of its newest cause, but
- * for what others have beyond. */
-static void end_paths(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t *roots, int whose)
+static struct front front_of(const struct unfolder *un, const struct candidate *c, const uint32_t *pre)
 {
-    const struct pt_unfolding *u = un->u;
     uint32_t newest = 0, count = un->net->transitions[c->transition].pre_count + c->mark_count;
     for (uint32_t i = 0; i < count; i++)
-        newest = u->condition_event[pre[i]] > newest ? u->condition_event[pre[i]] : newest;
-    roots[whose] = un->extended[newest].root;
-    for (uint32_t i = 0; i < c->beyond; i++)
-        end_paths_in(un, pre[count + i], roots, whose);
+        newest = un->u->condition_event[pre[i]] > newest ? un->u->condition_event[pre[i]] : newest;
+    return (struct front){un->extended[newest].root, pre, count};
+}
+
+/* `room` is for what no cause has as it is. */
+static const struct chunk *chunk_of(const struct unfolder *un, const struct front *f, uint32_t at, struct chunk *room)
+{
+    const struct walk *w = &un->walk;
+    const struct chunk *chunk = &w->chunks[w->roots.items[f->newest + at]];
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t root = un->extended[un->u->condition_event[f->pre[i]]].root;
+        const struct chunk *other = &w->chunks[w->roots.items[root + at]];
+        if (root == f->newest || other == &w->chunks[w->roots.items[f->newest + at]])
+            continue;
+        if (chunk != room)
+            *room = *chunk;
+        chunk = room;
+        for (uint32_t k = 0; k < CHUNK; k++) {
+            if (room->tips[k].depth + 1 < other->tips[k].depth + 1) /* PT_NONE is the least */
+                room->tips[k] = other->tips[k];
+        }
+    }
+    return chunk;
 }
 
 /* The condition before the end of a path in a component. */
 static uint32_t parent_of(const struct unfolder *un, uint32_t component, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    uint32_t count;
     if (condition >= GONE) {
         const struct pt_unfold_event *e = &un->u->events[condition - GONE];
         uint32_t at = w->leave_start[e->transition];
@@ -217,12 +209,10 @@ static uint32_t parent_of(const struct unfolder *un, uint32_t component, uint32_
             at++;
         return un->u->pre[e->pre_start + w->leaves[at].pre];
     }
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
-    for (uint32_t k = 0; k + 1 < count; k++) {
-        if (parts[k] == component)
-            return w->nodes[w->node_start[condition] + k].parent;
-    }
-    return w->nodes[w->node_start[condition] + count - 1].parent;
+    const struct node *node = &w->nodes[w->node_start[condition]];
+    while (node->component != component)
+        node++;
+    return node->parent;
 }
 
 /* One up, in the component; lists the event that is passed. */
@@ -239,9 +229,8 @@ static void step_up(struct unfolder *un, uint32_t component, struct tip *tip, st
 }
 
 /* Goes up from both ends in a component until they meet. */
-static void climb(struct unfolder *un, const uint32_t *roots, uint32_t component)
+static void climb(struct unfolder *un, uint32_t component, struct tip a, struct tip b)
 {
-    struct tip a = end_of(un, roots, component, 0), b = end_of(un, roots, component, 1);
     while (a.condition != b.condition) {
         if (a.depth >= b.depth)
             step_up(un, component, &a, &un->only_first);
@@ -256,22 +245,20 @@ bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const 
                           const struct candidate *y, const uint32_t *pre_y)
 {
     struct walk *w = &un->walk;
-    uint32_t roots[2];
     bool is_long = x->size >= LONG_HISTORY || un->options->walk_until > 0; /* tests want all of them here */
-    if (!w->on || !is_long || x->beyond == PT_NONE || y->beyond == PT_NONE)
+    if (!w->on || !is_long)
         return false;
     PT_ROOM(w->visited, w->visited_cap, un->u->event_count);
     w->now++;
-    w->found.count = un->only_first.count = un->only_second.count = 0;
-    end_paths(un, x, pre_x, roots, 0);
-    end_paths(un, y, pre_y, roots, 1);
-    for (uint32_t i = 0; i < w->found.count; i++)
-        climb(un, roots, w->found.items[i]);
-    for (uint32_t k = 0; k < w->part_count; k++) {
-        if (w->roots.items[roots[0] + k / CHUNK] == w->roots.items[roots[1] + k / CHUNK])
-            k |= CHUNK - 1; /* all of it */
-        else
-            climb(un, roots, k);
+    un->only_first.count = un->only_second.count = 0;
+    struct front fx = front_of(un, x, pre_x), fy = front_of(un, y, pre_y);
+    struct chunk room[2];
+    for (uint32_t i = 0; i < w->root_count; i++) {
+        const struct chunk *a = chunk_of(un, &fx, i, &room[0]), *b = chunk_of(un, &fy, i, &room[1]);
+        for (uint32_t k = 0; a != b && k < CHUNK; k++) {
+            if (a->tips[k].condition != b->tips[k].condition)
+                climb(un, i * CHUNK + k, a->tips[k], b->tips[k]);
+        }
     }
     return true;
 }

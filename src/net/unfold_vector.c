@@ -71,6 +71,35 @@ void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event)
         put(un, root, w->leaves[i].component, pt_unfold_gone(un, event, &w->leaves[i]));
 }
 
+/* Depths in which PT_NONE, which is no depth, is the least. */
+static uint32_t rank(struct tip tip)
+{
+    return tip.depth + 1;
+}
+
+void pt_unfold_vector_join(struct unfolder *un, uint32_t root, uint32_t other)
+{
+    struct walk *w = &un->walk;
+    for (uint32_t i = 0; i < w->root_count; i++) {
+        uint32_t *at = &w->roots.items[root + i], theirs = w->roots.items[other + i], further = 0, differs = 0;
+        if (*at == theirs)
+            continue;
+        const struct tip *a = w->chunks[*at].tips, *b = w->chunks[theirs].tips;
+        for (uint32_t k = 0; k < CHUNK; k++) {
+            further |= (uint32_t)(rank(a[k]) < rank(b[k])) << k;
+            differs |= (uint32_t)(a[k].condition != b[k].condition) << k;
+        }
+        if (further == differs) { /* it has nothing that they have not */
+            *at = theirs;
+            continue;
+        }
+        for (; further; further &= further - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(further);
+            set_tip(w, root, i * CHUNK + k, w->chunks[theirs].tips[k]);
+        }
+    }
+}
+
 uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event)
 {
     struct walk *w = &un->walk;
@@ -159,12 +188,14 @@ bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c,
         if (place_of(un, pt_unfold_tip(un, known->root, w->leaves[i].component)) != PT_NONE)
             return false;
     }
-    for (uint32_t i = 0; i < w->part_count; i++) {
-        if (w->roots.items[w->root + i / CHUNK] == w->roots.items[known->root + i / CHUNK])
-            i |= CHUNK - 1; /* all of it */
-        else if (w->blocked[i] != w->frame &&
-                 place_of(un, pt_unfold_tip(un, w->root, i)) != place_of(un, pt_unfold_tip(un, known->root, i)))
-            return false;
+    for (uint32_t i = 0; i < w->root_count; i++) {
+        const struct chunk *a = &w->chunks[w->roots.items[w->root + i]];
+        const struct chunk *b = &w->chunks[w->roots.items[known->root + i]];
+        for (uint32_t k = 0; a != b && k < CHUNK; k++) {
+            if (a->tips[k].condition != b->tips[k].condition && w->blocked[i * CHUNK + k] != w->frame &&
+                place_of(un, a->tips[k]) != place_of(un, b->tips[k]))
+                return false;
+        }
     }
     return true;
 }

@@ -30,6 +30,9 @@
 
 enum answer { NO, YES, ASK };
 
+/* Verdicts on events, beside a frame: its history is part of no run with that of the event; of some; it is in that. */
+enum { AGAINST, WITH, WITHIN, VERDICTS = 4 };
+
 /* --- One event and the rest ------------------------------------------------------------------------------------- */
 
 void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre, const struct extended *cut)
@@ -61,23 +64,21 @@ void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const ui
         w->pinned[pre[i]] = w->frame;
 }
 
-/* Whether a condition at a place can be concurrent with the event, as far as its components go. */
-static enum answer look(const struct unfolder *un, uint32_t condition)
+/* Whether a condition can be concurrent with the event, as far as its components go. */
+static inline enum answer look(const struct unfolder *un, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    const struct node *nodes = w->nodes + w->node_start[condition];
-    uint32_t count;
-    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
-    for (uint32_t k = 0; k < count; k++) {
-        struct tip tip = pt_unfold_tip(un, w->root, parts[k]);
-        if (w->blocked[parts[k]] == w->frame)
+    for (const struct node *node = w->nodes + w->node_start[condition];; node++) {
+        struct tip tip = pt_unfold_tip(un, w->root, node->component);
+        if (w->blocked[node->component] == w->frame)
             return NO;
         if (tip.condition == condition)
             return YES;
-        if (tip.condition == PT_NONE || tip.depth >= nodes[k].depth)
+        if (tip.condition == PT_NONE || tip.depth >= node->depth)
             return NO;
+        if (node->last)
+            return ASK;
     }
-    return ASK;
 }
 
 /* Whether a condition is in the cut of the event; or a mark, as far as was_read has looked. */
@@ -162,18 +163,50 @@ static bool was_read(struct unfolder *un, uint32_t mark)
     return w->left[mark] == w->frame;
 }
 
-/* The same for what an event that is beyond the cut has taken; ASK: if the returned event can be with it. */
-static enum answer look_before(struct unfolder *un, uint32_t event, uint32_t which, uint32_t *ret_maker)
+/* The same for what an event that is beyond the cut has taken, where something is read; ASK: if its maker can be with
+ * it. */
+static enum answer look_before(struct unfolder *un, uint32_t event, uint32_t which, uint32_t taken)
 {
-    const struct pt_unfolding *u = un->u;
-    const struct pt_unfold_event *e = &u->events[event];
-    uint32_t taken = u->pre[e->pre_start + which];
-    *ret_maker = u->condition_event[taken];
+    const struct pt_unfold_event *e = &un->u->events[event];
     if (which >= un->net->transitions[e->transition].pre_count)
         return was_read(un, taken) ? YES : ASK;
     enum answer answer = look(un, taken);
-    if (answer == YES && un->reads && which < pt_net_consumed(un->net, e->transition))
+    if (answer == YES && which < pt_net_consumed(un->net, e->transition))
         return reads_are_known(un, event, taken) ? YES : NO;
+    return answer;
+}
+
+/* All that is on the path leads to an event whose history is not part of a run with that of the event. */
+static bool give_up(struct walk *w, uint32_t event)
+{
+    uint32_t against = VERDICTS * w->frame + AGAINST;
+    w->verdict[event] = against;
+    for (; w->path.count > 0; w->path.count -= 2)
+        w->verdict[w->path.items[w->path.count - 2]] = against;
+    return false;
+}
+
+/* Of what an event takes, from `at` on: the first whose maker is not known to be with the event, *ret_maker; ASK: that
+ * one has to be looked at. YES: there is none. */
+static inline enum answer look_at_causes(struct unfolder *un, uint32_t event, uint32_t *at, uint32_t *ret_maker)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[event];
+    const uint32_t *pre = u->pre + e->pre_start;
+    struct walk *w = &un->walk;
+    uint32_t count = un->net->transitions[e->transition].pre_count + e->mark_count, with = VERDICTS * w->frame + WITH;
+    enum answer answer = YES;
+    uint32_t i = *at;
+    for (; i < count && answer == YES; i++) {
+        /* What a maker that is with it has made is: where it takes something, it is further on than the cut. */
+        *ret_maker = u->condition_event[pre[i]];
+        if (w->verdict[*ret_maker] != with)
+            answer = un->reads ? look_before(un, event, i, pre[i]) : look(un, pre[i]);
+        if (answer == YES && w->verdict[*ret_maker] != with)
+            w->verdict[*ret_maker] = VERDICTS * w->frame + WITHIN;
+    }
+    w->work += i - *at;
+    *at = i;
     return answer;
 }
 
@@ -181,35 +214,31 @@ static enum answer look_before(struct unfolder *un, uint32_t event, uint32_t whi
  * down from the second, depth first. */
 static bool is_compatible(struct unfolder *un, uint32_t event)
 {
-    const struct pt_unfolding *u = un->u;
     struct walk *w = &un->walk;
     struct list *path = &w->path; /* pairs: an event, and how many of what it takes have been looked at */
-    uint32_t yes = 2 * w->frame + 1, no = 2 * w->frame, maker;
-    if (w->verdict[event] >= no)
-        return w->verdict[event] == yes;
+    uint32_t with = VERDICTS * w->frame + WITH, against = VERDICTS * w->frame + AGAINST, at = 0, maker = 0;
+    if (w->verdict[event] >= against)
+        return w->verdict[event] == with;
     path->count = 0;
-    pt_list_add(path, event);
-    pt_list_add(path, 0);
-    while (path->count > 0) {
-        uint32_t top = path->items[path->count - 2], at = path->items[path->count - 1]++;
-        if (at == un->net->transitions[u->events[top].transition].pre_count + u->events[top].mark_count) {
-            w->verdict[top] = yes;
-            path->count -= 2;
+    for (;;) { /* the event at hand is not on the path */
+        enum answer answer = look_at_causes(un, event, &at, &maker);
+        if (answer == NO || (answer == ASK && w->verdict[maker] == against))
+            return give_up(w, event);
+        if (answer == ASK) {
+            PT_GROW(path->items, path->cap, (size_t)path->count + 2);
+            path->items[path->count++] = event;
+            path->items[path->count++] = at;
+            event = maker;
+            at = 0;
             continue;
         }
-        w->work++;
-        enum answer answer = look_before(un, top, at, &maker);
-        if (answer == ASK && w->verdict[maker] >= no)
-            answer = w->verdict[maker] == yes ? YES : NO;
-        if (answer == ASK) {
-            pt_list_add(path, maker);
-            pt_list_add(path, 0);
-        } else if (answer == NO) {
-            for (; path->count > 0; path->count -= 2)
-                w->verdict[path->items[path->count - 2]] = no;
-        }
+        w->verdict[event] = with;
+        if (path->count == 0)
+            return true;
+        path->count -= 2;
+        event = path->items[path->count];
+        at = path->items[path->count + 1];
     }
-    return w->verdict[event] == yes;
 }
 
 /* Whether an older condition, or mark, is concurrent with the event. */
@@ -292,34 +321,42 @@ uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
     return un->place_head[place];
 }
 
-/* Lists the events that the histories of conditions have beyond that of the event; all have to be concurrent with it.
- * Stamps them with w->now. */
-static void add_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct list *to)
+/* Whether the maker of a condition, which has to be concurrent with the event, is beyond the event's history. Walks
+ * that have found the one have told the other of most. */
+static inline bool is_beyond(struct unfolder *un, uint32_t condition, uint32_t maker)
 {
-    const struct pt_unfolding *u = un->u;
-    struct walk *w = &un->walk;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t maker = u->condition_event[conditions[i]];
-        if (maker == w->event || w->visited[maker] == w->now || is_left(un, conditions[i]))
-            continue;
-        if (u->condition_read[conditions[i]] != PT_NONE && was_read(un, conditions[i]))
-            continue;
-        w->visited[maker] = w->now;
-        pt_list_add(to, maker);
-    }
+    const struct walk *w = &un->walk;
+    uint32_t verdict = w->verdict[maker], frame = VERDICTS * w->frame;
+    if (verdict == frame + WITH || verdict == frame + WITHIN)
+        return verdict == frame + WITH;
+    if (maker == w->event || is_left(un, condition))
+        return false;
+    return un->u->condition_read[condition] == PT_NONE || !was_read(un, condition);
 }
 
+/* Lists the events that the histories of conditions have beyond that of the event; all have to be concurrent with it.
+ * Stamps them with w->now. */
 static void list_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct list *ret_events)
 {
     const struct pt_unfolding *u = un->u;
-    un->walk.now++;
+    struct walk *w = &un->walk;
+    uint32_t next = 0;
+    w->now++;
     ret_events->count = 0;
-    add_beyond(un, conditions, count, ret_events);
-    for (uint32_t i = 0; i < ret_events->count; i++) { /* grows on the way */
-        const struct pt_unfold_event *e = &u->events[ret_events->items[i]];
-        uint32_t taken = un->net->transitions[e->transition].pre_count + e->mark_count;
-        un->walk.work += taken;
-        add_beyond(un, u->pre + e->pre_start, taken, ret_events);
+    for (;;) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t maker = u->condition_event[conditions[i]];
+            if (w->visited[maker] == w->now || !is_beyond(un, conditions[i], maker))
+                continue;
+            w->visited[maker] = w->now;
+            pt_list_add(ret_events, maker);
+        }
+        if (next == ret_events->count)
+            return;
+        const struct pt_unfold_event *e = &u->events[ret_events->items[next++]];
+        conditions = u->pre + e->pre_start;
+        count = un->net->transitions[e->transition].pre_count + e->mark_count;
+        w->work += count;
     }
 }
 

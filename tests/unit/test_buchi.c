@@ -373,6 +373,8 @@ static void test_families(void **state)
             expect_size(left, n, 1u << (n - 1));
         expect_size(fair, n, n + 1);
         expect_size(Implies(fair, G(Implies(P(n), F(P(n + 1))))), n + 2, n + 4);
+        expect_size(Not(Implies(fair, G(Implies(P(n), F(P(n + 1)))))), n + 2, n + 2);
+        expect_size(And(fair, G(Implies(P(n), F(P(n + 1))))), n + 2, 2 * (n + 1));
     }
     pt_fpool_release(&pool);
 }
@@ -386,12 +388,17 @@ static void test_no_cliff(void **state)
     in = &pool;
     random_state = 17;
     for (uint32_t n = 6; n <= 20; n += 7) {
-        pt_formula right = P(n - 1), soon = P(1);
+        pt_formula right = P(n - 1), weak = right, soon = P(1);
         for (uint32_t i = 1; i < n; i++) {
             right = U(P(n - 1 - i), right);
+            weak = W(P(n - 1 - i), weak);
             soon = Or(P(1), X(soon));
         }
         expect_size(right, n, n);
+        expect_size(Not(right), n, n);
+        expect_size(Not(weak), n, n);
+        expect_size(G(Implies(P(n), right)), n + 1, n);
+        expect_size(Not(G(Implies(P(n), right))), n + 1, n + 1);
         expect_size(G(Implies(P(0), soon)), 2, n);
     }
     pt_formula left = P(0); /* 2048 states are the least here, and there are 600,000 edges */
@@ -428,6 +435,9 @@ static void test_fairness(void **state)
     for (uint32_t i = 1; i < 7; i++)
         chain = And(chain, Or(G(F(P(i))), F(G(P(i + 1)))));
     expect_size(chain, 8, 144);
+    for (uint32_t i = 7; i < 15; i++)
+        chain = And(chain, Or(G(F(P(i))), F(G(P(i + 1)))));
+    expect_size(chain, 16, 12433);
     pt_fpool_release(&pool);
     for (uint32_t round = 0; round < 2000; round++) {
         pt_fpool_init(&pool);
@@ -436,6 +446,30 @@ static void test_fairness(void **state)
         struct pt_automaton *aut = translate(&pool, f, props);
         check_shape(aut);
         check_words(&pool, f, aut, props, 40);
+        pt_automaton_free(aut);
+        pt_fpool_release(&pool);
+    }
+}
+
+/* Fairness beside other formulas, and these alone, told to be over more propositions than they have: with more than
+ * eight no tableau is made of fairness, with more than ten one by lists of choices. */
+static void test_suspended_and_choices(void **state)
+{
+    (void)state;
+    struct pt_fpool pool;
+    random_state = 23;
+    for (uint32_t round = 0; round < 3000; round++) {
+        pt_fpool_init(&pool);
+        in = &pool;
+        uint32_t props = 1 + random_below(PROPS), told = 9 + 2 * random_below(2);
+        pt_formula f = random_formula(&pool, 1 + random_below(8), props);
+        if (random_below(3))
+            f = And(f, random_fairness(1 + random_below(5), props));
+        if (random_below(3) == 0)
+            f = Or(f, random_fairness(1 + random_below(3), props));
+        struct pt_automaton *aut = translate(&pool, f, told);
+        check_shape(aut);
+        check_words(&pool, f, aut, told, 40);
         pt_automaton_free(aut);
         pt_fpool_release(&pool);
     }
@@ -531,15 +565,20 @@ static void test_limits_are_named(void **state)
     in = &pool;
     struct pt_err err;
     struct pt_automaton *untouched = NULL;
-    pt_formula untils = P(0), steps = F(And(P(14), G(Not(P(15)))));
+    pt_formula untils = U(P(0), P(20)), steps = G(Implies(P(14), F(P(0))));
     for (uint32_t i = 1; i < 20; i++)
-        untils = U(untils, P(i));
-    for (uint32_t i = 0; i < 14; i++)
-        steps = And(steps, G(F(P(i))));
-    assert_int_equal(pt_automaton_of_formula(in, untils, names, 20, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+        untils = And(untils, U(P(i), P(20 + i)));
+    for (uint32_t i = 1; i < 14; i++) /* 2^14 states at least, one for each set of what is waited for */
+        steps = And(steps, G(Implies(P(14 + i), F(P(i)))));
+    assert_int_equal(pt_automaton_of_formula(in, untils, names, 40, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
     assert_non_null(strstr(err.message, "decision diagrams of more than 4194304 nodes"));
-    assert_int_equal(pt_automaton_of_formula(in, steps, names, 16, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+    assert_int_equal(pt_automaton_of_formula(in, steps, names, 28, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
     assert_non_null(strstr(err.message, "more than 16384 choices in one of its steps"));
+    steps = G(Implies(P(11), F(P(0))));
+    for (uint32_t i = 1; i < 11; i++) /* few nodes, but many ways to make them */
+        steps = And(steps, G(Implies(P(11 + i), F(P(i)))));
+    assert_int_equal(pt_automaton_of_formula(in, steps, names, 22, STATE_LIMIT, &untouched, &err), PT_ELIMIT);
+    assert_non_null(strstr(err.message, "more than 33554432 steps with decision diagrams"));
     assert_null(untouched);
     pt_fpool_release(&pool);
 }
@@ -559,6 +598,14 @@ static void test_monitorable_by_labels(void **state)
     struct pt_automaton *aut = translate(in, f, 24);
     assert_int_equal(pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &err), PT_OK);
     assert_true(monitorable);
+    pt_automaton_free(aut);
+    /* No prefix violates this one, which its labels show, too. */
+    f = F(And(P(20), G(Not(P(21)))));
+    for (uint32_t i = 0; i < 20; i++)
+        f = Or(f, F(G(Not(P(i)))));
+    aut = translate(in, f, 22);
+    assert_int_equal(pt_automaton_monitorable(aut, STATE_LIMIT, &monitorable, &err), PT_OK);
+    assert_false(monitorable);
     pt_automaton_free(aut);
     pt_fpool_release(&pool);
 }
@@ -722,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_no_cliff),
         cmocka_unit_test(test_fairness),
+        cmocka_unit_test(test_suspended_and_choices),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_many_propositions),
         cmocka_unit_test(test_limits),

@@ -18,11 +18,13 @@
 
 enum {
     NODE_LIMIT = 1 << 22,     /* BDD nodes of a construction */
+    STEP_LIMIT = 1 << 25,     /* and steps, some seconds */
     MAX_DEPTH = 1000,         /* nesting of formulas; the simplifier is recursive */
     SMALL = 100,              /* states (times marks) up to which further variants are worth their time */
     FEW_STATES = 16,          /* up to which the tableau of a fairness formula may lead to fewer, and is small, */
     FEW_PROPS = 8,            /* with so many propositions */
     MANY_EDGES = 500,         /* and edges */
+    SOME_EDGES = 1 << 12,     /* up to which a second order of marks is worth its time */
     WEAK_LIMIT = 1 << 13,     /* sets of states of a language that is known to be an obligation */
     WEAK_TRY_LIMIT = 1 << 10, /* and of one that may be none */
     MAX_ORDERS = 24,          /* orders of marks to try */
@@ -112,17 +114,31 @@ static void offer_orders(struct pt_tgba **best, const struct pt_tgba *tgba, uint
     if (tgba->state_count * marks > SMALL || tgba->edge_count > MANY_EDGES)
         orders = 1;
     for (uint32_t order = 0; order < orders && order < MAX_ORDERS; order++) {
-        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, order, state_limit);
+        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, NULL, order, state_limit);
+        offer(best, candidate ? pt_tgba_reduce(candidate) : NULL);
+    }
+    if (marks > 2 && tgba->edge_count <= SOME_EDGES) { /* of two marks both orders were tried */
+        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, NULL, PT_LAST_ORDER, state_limit);
         offer(best, candidate ? pt_tgba_reduce(candidate) : NULL);
     }
 }
 
+static struct pt_tgba *tableau_of(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+{
+    struct pt_tgba *tgba = prop_count > MANY_PROPS ? pt_tgba_by_choices(pool, f, state_limit) : NULL;
+    if (!tgba)
+        tgba = pt_tgba_of_ltl(pool, f, state_limit);
+    if (tgba)
+        pt_tgba_prune(tgba);
+    return tgba;
+}
+
 /* The minimal weak automaton, if there is one. Without a syntactic proof that there is, the complement decides. */
-static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, const struct pt_tgba *tgba)
+static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, const struct pt_tgba *tgba)
 {
     if (pt_ltl_is(pool, f, PT_LTL_OBLIGATION))
         return pt_tgba_weak(tgba, NULL, WEAK_LIMIT);
-    struct pt_tgba *negation = pt_tgba_of_ltl(pool, pt_ltl_not(pool, f), WEAK_TRY_LIMIT);
+    struct pt_tgba *negation = tableau_of(pool, pt_ltl_not(pool, f), prop_count, WEAK_TRY_LIMIT);
     if (!negation)
         return NULL;
     negation = pt_tgba_reduce(negation);
@@ -135,13 +151,10 @@ static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, const struct pt_t
 static void construct_by_tableau(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit,
                                  struct pt_tgba **best)
 {
-    struct pt_tgba *tgba = prop_count > MANY_PROPS ? pt_tgba_by_choices(pool, f, state_limit) : NULL;
-    if (!tgba)
-        tgba = pt_tgba_of_ltl(pool, f, state_limit);
+    struct pt_tgba *tgba = tableau_of(pool, f, prop_count, state_limit);
     if (!tgba)
         return;
-    pt_tgba_prune(tgba);
-    struct pt_tgba *weak = weak_of(pool, f, tgba);
+    struct pt_tgba *weak = weak_of(pool, f, prop_count, tgba);
     pool->limit[0] = '\0'; /* that of the negation does not matter */
     /* A large tableau whose weak automaton is no larger: no reduction would be likely to pay. */
     bool pays = !weak || tgba->state_count <= SMALL || weak->state_count > tgba->state_count;
@@ -175,41 +188,74 @@ static struct pt_tgba *unite(struct pt_tgba *a, struct pt_tgba *b)
     return both;
 }
 
-/*
- * Formulas that are fairness formulas, or such a one `or` something else, as `fair -> f` is: no tableau is made of the
- * fairness. NULL: it is none, or past a limit.
- */
-static struct pt_tgba *construct_fair(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+/* The operands of a list that are fairness formulas, and the others, each joined as they were. False unless there are
+ * some of both. */
+static bool split_fair(struct pt_ltls *pool, pt_ltl f, pt_ltl *ret_fair, pt_ltl *ret_rest)
 {
     struct pt_ltl_node n = pool->nodes[f];
-    struct pt_tgba *whole = pt_tgba_of_fairness(pool, f, state_limit), *fair = NULL;
-    if (whole || n.op != PT_LTL_OR)
-        return whole;
-    pt_ltl *rest = pt_xmalloc(n.b * sizeof *rest), *fairs = pt_xmalloc(n.b * sizeof *fairs);
+    bool is_and = n.op == PT_LTL_AND;
+    if (!is_and && n.op != PT_LTL_OR)
+        return false;
+    pt_ltl *rest = pt_xmalloc(n.b * sizeof *rest), *fair = pt_xmalloc(n.b * sizeof *fair);
     uint32_t rest_count = 0, fair_count = 0;
     for (uint32_t i = 0; i < n.b; i++) {
         pt_ltl kid = pool->kids[n.a + i];
-        struct pt_tgba *one = pt_tgba_of_fairness(pool, kid, state_limit);
-        if (one)
-            fairs[fair_count++] = kid;
+        if (pt_ltl_is_fairness(pool, kid))
+            fair[fair_count++] = kid;
         else
             rest[rest_count++] = kid;
-        pt_tgba_free(one);
     }
-    if (fair_count > 0 && rest_count > 0) {
-        fair = pt_tgba_of_fairness(pool, pt_ltl_or(pool, fairs, fair_count), state_limit);
-        struct pt_tgba *other =
-            fair ? construct(pool, pt_ltl_or(pool, rest, rest_count), prop_count, state_limit) : NULL;
-        if (other) {
-            fair = unite(fair, other);
-        } else {
-            pt_tgba_free(fair);
-            fair = NULL;
-        }
+    bool both = fair_count > 0 && rest_count > 0;
+    if (both) {
+        *ret_fair = is_and ? pt_ltl_and(pool, fair, fair_count) : pt_ltl_or(pool, fair, fair_count);
+        *ret_rest = is_and ? pt_ltl_and(pool, rest, rest_count) : pt_ltl_or(pool, rest, rest_count);
     }
     free(rest);
-    free(fairs);
-    return fair;
+    free(fair);
+    return both;
+}
+
+/*
+ * The fairness asks nothing of any prefix, so it is suspended until a run stays where the rest accepts (Babiak, Badie,
+ * Duret-Lutz, Křetínský and Strejček, "Compositional approach to suspension and other improvements to LTL translation",
+ * SPIN 2013). Of the two automata of the rest that there are, the one that leads to fewer states.
+ */
+static struct pt_tgba *construct_suspended(struct pt_ltls *pool, pt_ltl fair, pt_ltl rest, uint32_t prop_count,
+                                           uint32_t state_limit)
+{
+    struct pt_tgba *best = NULL, *parts[2] = {construct(pool, rest, prop_count, state_limit), NULL};
+    if (parts[0] && parts[0]->state_count <= SMALL)
+        parts[1] = tableau_of(pool, rest, prop_count, SMALL * SMALL);
+    if (parts[1])
+        parts[1] = pt_tgba_reduce(parts[1]);
+    for (uint32_t i = 0; i < 4; i++) { /* each in two orders */
+        const struct pt_tgba *part = parts[i / 2];
+        struct pt_tgba *both = part ? pt_tgba_with_fairness(pool, part, fair, i % 2, state_limit) : NULL;
+        offer(&best, both ? pt_tgba_reduce(both) : NULL);
+    }
+    pt_tgba_free(parts[0]);
+    pt_tgba_free(parts[1]);
+    return best;
+}
+
+/*
+ * Formulas that are fairness formulas, or such a one `or` something else, as `fair -> f` is, or `and` something else:
+ * no tableau is made of the fairness. NULL: it is none, or past a limit.
+ */
+static struct pt_tgba *construct_fair(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
+{
+    struct pt_tgba *whole = pt_tgba_of_fairness(pool, f, state_limit), *other;
+    pt_ltl fair, rest;
+    if (whole || !split_fair(pool, f, &fair, &rest))
+        return whole;
+    if (pool->nodes[f].op == PT_LTL_AND)
+        return construct_suspended(pool, fair, rest, prop_count, state_limit);
+    whole = pt_tgba_of_fairness(pool, fair, state_limit);
+    other = whole ? construct(pool, rest, prop_count, state_limit) : NULL;
+    if (other)
+        return unite(whole, other);
+    pt_tgba_free(whole);
+    return NULL;
 }
 
 /* The smallest automaton found, or NULL past a limit. */
@@ -218,7 +264,9 @@ static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_c
     struct pt_tgba *best = construct_fair(pool, f, prop_count, state_limit);
     if (best)
         best = pt_tgba_reduce(best);
-    if (!best || (best->state_count <= FEW_STATES && prop_count <= FEW_PROPS))
+    /* Suspended fairness is no more than a tableau had to do before. */
+    uint32_t few = pool->nodes[f].op == PT_LTL_AND && !pt_ltl_is_fairness(pool, f) ? SMALL : FEW_STATES;
+    if (!best || (best->state_count <= few && prop_count <= FEW_PROPS))
         construct_by_tableau(pool, f, prop_count, state_limit, &best);
     if (best)
         pt_tgba_set_idle_marks(best, false);
@@ -273,6 +321,7 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
         return pt_err_set(err, PT_ELIMIT, "the formula is nested more than %d operators deep", MAX_DEPTH);
     struct pt_bdds *bdds = pt_bdds_new(NODE_LIMIT);
     struct pt_ltls ltls;
+    pt_bdds_limit_steps(bdds, STEP_LIMIT);
     pt_ltls_init(&ltls, bdds);
     struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), prop_count, state_limit);
     enum pt_status status = PT_OK;

@@ -12,6 +12,8 @@
 #include "logic/automaton/convert.h"
 #include "logic/ltl/powerset.h"
 
+enum { MAX_ROUNDS = 16 };
+
 static enum pt_status too_large(struct pt_err *err, uint32_t state_limit)
 {
     return pt_err_set(err, PT_ELIMIT, "the bad prefixes need more than %u automaton states, or too much memory",
@@ -145,10 +147,15 @@ struct antichain {
     pt_bdd *sets;
     uint32_t len, next; /* sets from `next` on are still to be expanded */
     size_t cap;
+    struct pt_map64 met; /* all that were ever inserted: most are met again and again */
 };
 
 static void insert(struct pt_bdds *bdds, struct antichain *chain, pt_bdd set)
 {
+    uint32_t *met = pt_map64_at(&chain->met, set);
+    if (*met != PT_NONE)
+        return;
+    *met = 0;
     for (uint32_t i = 0; i < chain->len; i++)
         if (pt_bdd_implies(bdds, set, chain->sets[i])) /* sets[i] is a subset */
             return;
@@ -167,6 +174,7 @@ static void insert(struct pt_bdds *bdds, struct antichain *chain, pt_bdd set)
 static int reaches_empty(struct pt_powerset *p, uint32_t state_limit)
 {
     struct antichain chain = {0};
+    pt_map64_init(&chain.met);
     insert(p->bdds, &chain, pt_bdd_var(p->bdds, PT_TGBA_VARS + p->tgba->initial));
     int result = 0;
     while (chain.next < chain.len) {
@@ -187,8 +195,41 @@ static int reaches_empty(struct pt_powerset *p, uint32_t state_limit)
                 insert(p->bdds, &chain, leaves[l].set);
         free(leaves);
     }
+    pt_map64_release(&chain.met);
     free(chain.sets);
     return result;
+}
+
+/* Whether the state has an edge to one of these for each letter. */
+static bool is_total(const struct pt_tgba *tgba, uint32_t state, const bool *among)
+{
+    pt_bdd enabled = PT_BDD_FALSE;
+    for (uint32_t i = tgba->first[state]; i < tgba->first[state + 1] && enabled != PT_BDD_TRUE; i++)
+        if (among[tgba->edges[i].dst])
+            enabled = pt_bdd_or(tgba->bdds, enabled, tgba->edges[i].label);
+    return enabled == PT_BDD_TRUE;
+}
+
+/*
+ * Whether the initial state is one of some states that have an edge to one of them for each letter: then no prefix
+ * leads to nowhere, and no sets have to be looked at. The greatest such set is found by leaving out others; false, too,
+ * when that takes long.
+ */
+static bool never_fails(const struct pt_tgba *tgba)
+{
+    bool *among = pt_xmalloc(tgba->state_count * sizeof *among), changed = true;
+    memset(among, true, tgba->state_count * sizeof *among);
+    for (uint32_t round = 0; round < MAX_ROUNDS && changed && among[tgba->initial]; round++) {
+        changed = false;
+        for (uint32_t s = 0; s < tgba->state_count; s++)
+            if (among[s] && !is_total(tgba, s, among)) {
+                among[s] = false;
+                changed = true;
+            }
+    }
+    bool never = !changed && among[tgba->initial];
+    free(among);
+    return never;
 }
 
 enum pt_status pt_automaton_monitorable(struct pt_automaton *aut, uint32_t state_limit, bool *ret_monitorable,
@@ -196,7 +237,9 @@ enum pt_status pt_automaton_monitorable(struct pt_automaton *aut, uint32_t state
 {
     struct pt_tgba *tgba = pruned_graph(aut);
     int result = 1;
-    if (!is_empty(tgba)) {
+    if (never_fails(tgba)) {
+        result = 0;
+    } else if (!is_empty(tgba)) {
         struct pt_powerset p;
         pt_powerset_init(&p, tgba);
         result = reaches_empty(&p, state_limit);

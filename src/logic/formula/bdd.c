@@ -29,8 +29,9 @@ struct cached {
 struct pt_bdds {
     struct node *nodes;
     uint32_t count, limit;
-    bool refused;   /* a node, by the limit */
-    uint32_t depth; /* of the recursion at hand */
+    bool refused;               /* a node, by the limit */
+    uint64_t steps, step_limit; /* steps that are left, of so many */
+    uint32_t depth;             /* of the recursion at hand */
     size_t cap;
     struct pt_unique unique; /* of all nodes but the constants */
     struct cached *cache;
@@ -44,6 +45,7 @@ struct pt_bdds *pt_bdds_new(uint32_t node_limit)
 {
     struct pt_bdds *bdds = pt_xcalloc(1, sizeof *bdds);
     bdds->limit = node_limit < TAG_IMPLIES ? node_limit : TAG_IMPLIES - 1;
+    bdds->steps = UINT64_MAX;
     pt_unique_init(&bdds->unique, FIRST_SLOTS);
     bdds->cache_mask = FIRST_CACHE - 1;
     bdds->cache = pt_xcalloc(FIRST_CACHE, sizeof *bdds->cache);
@@ -57,6 +59,16 @@ struct pt_bdds *pt_bdds_new(uint32_t node_limit)
 uint32_t pt_bdds_exhausted(const struct pt_bdds *bdds)
 {
     return bdds->refused ? bdds->limit : 0;
+}
+
+void pt_bdds_limit_steps(struct pt_bdds *bdds, uint64_t steps)
+{
+    bdds->steps = bdds->step_limit = steps;
+}
+
+uint64_t pt_bdds_overworked(const struct pt_bdds *bdds)
+{
+    return bdds->steps == 0 ? bdds->step_limit : 0;
 }
 
 void pt_bdds_free(struct pt_bdds *bdds)
@@ -155,9 +167,10 @@ pt_bdd pt_bdd_ite(struct pt_bdds *bdds, pt_bdd f, pt_bdd g, pt_bdd h)
         var = ng.var;
     if (nh.var < var)
         var = nh.var;
-    if (bdds->depth >= MAX_DEPTH)
+    if (bdds->depth >= MAX_DEPTH || bdds->steps == 0)
         return PT_BDD_OVERFLOW;
     bdds->depth++;
+    bdds->steps--;
     pt_bdd low = pt_bdd_ite(bdds, branch(&nf, f, var, false), branch(&ng, g, var, false), branch(&nh, h, var, false));
     pt_bdd high = PT_BDD_OVERFLOW;
     if (low != PT_BDD_OVERFLOW)

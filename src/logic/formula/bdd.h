@@ -19,6 +19,10 @@ struct pt_bdds *pt_bdds_new(uint32_t node_limit);
 void pt_bdds_free(struct pt_bdds *bdds);
 /* The node limit, if it was reached, or 0. */
 uint32_t pt_bdds_exhausted(const struct pt_bdds *bdds);
+/* From now on operations may take so many steps in all that no cache has remembered; then they overflow, too. */
+void pt_bdds_limit_steps(struct pt_bdds *bdds, uint64_t steps);
+/* That number, if it was reached, or 0. */
+uint64_t pt_bdds_overworked(const struct pt_bdds *bdds);
 pt_bdd pt_bdd_var(struct pt_bdds *bdds, uint32_t var); /* smaller variables are nearer to the root */
 pt_bdd pt_bdd_not(struct pt_bdds *bdds, pt_bdd f);
 pt_bdd pt_bdd_and(struct pt_bdds *bdds, pt_bdd f, pt_bdd g);

@@ -11,6 +11,7 @@
 #include "logic/ltl/choices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -31,6 +32,7 @@ struct choices {
 
 struct expansion {
     struct pt_ltls *pool;
+    bool guarantee;          /* the whole formula is one */
     struct pt_map64 mark_of; /* what is promised to its mark */
     uint32_t mark_count;
     uint32_t work;            /* lists that were made: shared subformulas are gone through again */
@@ -40,8 +42,22 @@ struct expansion {
     size_t state_cap;
 };
 
-/* Whether all kids of b, a conjunction or one formula, are among those of a. */
-static bool asks_for_all(const struct pt_ltls *pool, pt_ltl a, pt_ltl b)
+/* Whether some formula of the list implies f. */
+static bool some_implies(struct pt_ltls *pool, const pt_ltl *kids, uint32_t count, pt_ltl f)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (pt_ltl_implies(pool, kids[k], f))
+            return true;
+    return false;
+}
+
+/*
+ * Whether each kid of b, a conjunction or one formula, is among those of a or follows from one of them. For leaving out
+ * a choice that is enough, promises or not: take a word that is a model, and at each position the choice that puts off
+ * no more than what is false there. What is taken in its place has the word's rest as a model, too, and puts off no
+ * more; so what is put off for ever is false for ever, and no model has that.
+ */
+static bool asks_for_all(struct pt_ltls *pool, pt_ltl a, pt_ltl b)
 {
     const struct pt_ltl_node *na = &pool->nodes[a], *nb = &pool->nodes[b];
     const pt_ltl *as = na->op == PT_LTL_AND ? pool->kids + na->a : &a;
@@ -52,7 +68,7 @@ static bool asks_for_all(const struct pt_ltls *pool, pt_ltl a, pt_ltl b)
     for (uint32_t k = 0; k < b_count; k++) { /* both are sorted */
         while (i < a_count && as[i] < bs[k])
             i++;
-        if (i == a_count || as[i] != bs[k])
+        if ((i == a_count || as[i] != bs[k]) && !some_implies(pool, as, a_count, bs[k]))
             return false;
     }
     return true;
@@ -90,22 +106,68 @@ static void add_all(struct expansion *x, struct choices *list, const struct choi
         add(x, list, more->items[i]);
 }
 
-/* Everything that a choice of each list asks for. Nothing of the next formulas is simplified (translate.c says why). */
+/* Whether what f asks of its first position has all that g asks of it: f and g, one after the other, are f. */
+static bool contains(const struct pt_ltls *pool, pt_ltl f, pt_ltl g)
+{
+    while (f != g) {
+        struct pt_ltl_node n = pool->nodes[f];
+        if (n.op != PT_LTL_R && n.op != PT_LTL_M && n.op != PT_LTL_G)
+            return false;
+        f = n.op == PT_LTL_G ? n.a : n.b;
+    }
+    return true;
+}
+
+static uint32_t drop_contained(const struct pt_ltls *pool, pt_ltl *kids, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool contained = false; /* a formula is smaller than those that contain it: no two contain each other */
+        for (uint32_t k = 0; k < count && !contained; k++)
+            contained = k != i && kids[k] != kids[i] && contains(pool, kids[k], kids[i]);
+        if (!contained)
+            kids[kept++] = kids[i];
+    }
+    return kept;
+}
+
+/* Both formulas, without what others contain, and without safety formulas that others imply (implies.c says why these,
+ * and nothing else). */
+static pt_ltl both_next(struct expansion *x, pt_ltl a, pt_ltl b)
+{
+    pt_ltl both = pt_ltl_plain_list(x->pool, PT_LTL_AND, (pt_ltl[]){a, b}, 2);
+    struct pt_ltl_node n = x->pool->nodes[both];
+    if (n.op != PT_LTL_AND || both == a || both == b)
+        return both;
+    pt_ltl *kids = pt_xmalloc(n.b * sizeof *kids);
+    memcpy(kids, x->pool->kids + n.a, n.b * sizeof *kids);
+    uint32_t kept = drop_contained(x->pool, kids, n.b);
+    kept = pt_ltl_drop_implied_safety(x->pool, kids, kept);
+    if (kept < n.b)
+        both = pt_ltl_plain_list(x->pool, PT_LTL_AND, kids, kept);
+    free(kids);
+    return both;
+}
+
+/* Everything that a choice of each list asks for. */
 static void multiply(struct expansion *x, const struct choices *a, const struct choices *b, struct choices *ret)
 {
     ret->too_many |= a->too_many || b->too_many;
     for (uint32_t i = 0; i < a->count && !ret->too_many; i++)
         for (uint32_t j = 0; j < b->count && !ret->too_many; j++) {
             const struct choice *c = &a->items[i], *d = &b->items[j];
-            pt_ltl both[2] = {c->next, d->next};
-            add(x, ret,
-                (struct choice){pt_bdd_and(x->pool->bdds, c->label, d->label),
-                                pt_ltl_plain_list(x->pool, PT_LTL_AND, both, 2), c->promises | d->promises});
+            pt_bdd label = pt_bdd_and(x->pool->bdds, c->label, d->label);
+            if (label != PT_BDD_FALSE)
+                add(x, ret, (struct choice){label, both_next(x, c->next, d->next), c->promises | d->promises});
         }
 }
 
+/* A model of a guarantee formula has a prefix that is enough, so that nothing is put off behind it: one mark does for
+ * all, and choices need not be told apart by what they put off. */
 static uint64_t promise(struct expansion *x, pt_ltl f)
 {
+    if (x->guarantee)
+        f = PT_LTL_TRUE;
     uint32_t *mark = pt_map64_at(&x->mark_of, f);
     if (*mark == PT_NONE)
         *mark = x->mark_count++;
@@ -188,7 +250,7 @@ static uint32_t state_at(struct expansion *x, pt_ltl f)
 
 struct pt_tgba *pt_tgba_by_choices(struct pt_ltls *pool, pt_ltl formula, uint32_t state_limit)
 {
-    struct expansion x = {.pool = pool};
+    struct expansion x = {.pool = pool, .guarantee = pt_ltl_is(pool, formula, PT_LTL_GUARANTEE)};
     pt_map64_init(&x.mark_of);
     pt_map64_init(&x.state_of);
     struct pt_tgba *tgba = pt_tgba_new(pool->bdds, 1, 0, 0);

@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_CLAUSES = 1 << 10, MAX_RECURRING = 64 };
+enum { MAX_CLAUSES = 1 << 13, MAX_COMPARISONS = 1 << 25, MAX_RECURRING = 64 };
 
 struct clause {
     pt_bdd always;      /* b: from some position on */
@@ -35,6 +35,7 @@ struct form {
     struct pt_ltls *pool;
     pt_bdd recurring[MAX_RECURRING];
     uint32_t recurring_count;
+    uint32_t comparisons; /* of clauses */
     bool too_many;
 };
 
@@ -72,7 +73,8 @@ static bool tidy(struct form *form, struct clause *c)
 
 static void add(struct form *form, struct clauses *list, struct clause c)
 {
-    if (c.always == PT_BDD_OVERFLOW || list->count == MAX_CLAUSES)
+    form->comparisons += 2 * list->count;
+    if (c.always == PT_BDD_OVERFLOW || list->count == MAX_CLAUSES || form->comparisons > MAX_COMPARISONS)
         form->too_many = true;
     if (form->too_many || !tidy(form, &c))
         return;
@@ -101,7 +103,33 @@ static uint32_t recurring(struct form *form, pt_bdd a)
     return form->recurring_count++;
 }
 
-static bool read_formula(struct form *form, pt_ltl f, enum pt_ltl_op around, struct clauses *ret);
+/* f stands under the operator `around` (PT_LTL_CONST: none): G passes through conjunctions, F through disjunctions, as
+ * the simplifier joins them. */
+static bool passes(struct pt_ltl_node n, enum pt_ltl_op around)
+{
+    bool list = n.op == PT_LTL_AND || n.op == PT_LTL_OR;
+    return list && (around == PT_LTL_CONST || (around == PT_LTL_G) == (n.op == PT_LTL_AND));
+}
+
+static bool is_fairness(const struct pt_ltls *pool, pt_ltl f, enum pt_ltl_op around)
+{
+    struct pt_ltl_node n = pool->nodes[f];
+    bool is = passes(n, around);
+    for (uint32_t i = 0; i < n.b && is && passes(n, around); i++)
+        is = is_fairness(pool, pool->kids[n.a + i], around);
+    if (passes(n, around) || (n.op != PT_LTL_F && n.op != PT_LTL_G))
+        return is;
+    if (around == PT_LTL_CONST)
+        return is_fairness(pool, n.a, (enum pt_ltl_op)n.op);
+    return around != (enum pt_ltl_op)n.op && pt_ltl_is(pool, n.a, PT_LTL_BOOLEAN);
+}
+
+bool pt_ltl_is_fairness(const struct pt_ltls *pool, pt_ltl formula)
+{
+    return is_fairness(pool, formula, PT_LTL_CONST);
+}
+
+static void read_formula(struct form *form, pt_ltl f, enum pt_ltl_op around, struct clauses *ret);
 
 static void multiply(struct form *form, const struct clauses *a, const struct clauses *b, struct clauses *ret)
 {
@@ -112,14 +140,13 @@ static void multiply(struct form *form, const struct clauses *a, const struct cl
                                 a->items[i].recurring | b->items[k].recurring});
 }
 
-static bool read_list(struct form *form, struct pt_ltl_node n, enum pt_ltl_op around, struct clauses *ret)
+static void read_list(struct form *form, struct pt_ltl_node n, enum pt_ltl_op around, struct clauses *ret)
 {
-    bool read = true;
     if (n.op == PT_LTL_AND)
         add(form, ret, (struct clause){PT_BDD_TRUE, 0});
-    for (uint32_t i = 0; i < n.b && read && !form->too_many; i++) {
+    for (uint32_t i = 0; i < n.b && !form->too_many; i++) {
         struct clauses kid = {0}, sofar = *ret;
-        read = read_formula(form, form->pool->kids[n.a + i], around, &kid);
+        read_formula(form, form->pool->kids[n.a + i], around, &kid);
         if (n.op == PT_LTL_AND) {
             *ret = (struct clauses){0};
             multiply(form, &sofar, &kid, ret);
@@ -130,89 +157,101 @@ static bool read_list(struct form *form, struct pt_ltl_node n, enum pt_ltl_op ar
         }
         free(kid.items);
     }
-    return read;
 }
 
-/*
- * The clauses of f, which stands under the operator `around` (PT_LTL_CONST: none): G passes through conjunctions, F
- * through disjunctions, as the simplifier joins them. False: f is of another kind.
- */
-static bool read_formula(struct form *form, pt_ltl f, enum pt_ltl_op around, struct clauses *ret)
+/* The clauses of f, which is a fairness formula. */
+static void read_formula(struct form *form, pt_ltl f, enum pt_ltl_op around, struct clauses *ret)
 {
     struct pt_ltl_node n = form->pool->nodes[f];
-    bool passes = around == PT_LTL_CONST || (around == PT_LTL_G) == (n.op == PT_LTL_AND);
-    if ((n.op == PT_LTL_AND || n.op == PT_LTL_OR) && passes)
-        return read_list(form, n, around, ret);
-    if (n.op != PT_LTL_F && n.op != PT_LTL_G)
-        return false;
-    if (around == PT_LTL_CONST)
-        return read_formula(form, n.a, n.op, ret);
-    if (around == (enum pt_ltl_op)n.op || !pt_ltl_is(form->pool, n.a, PT_LTL_BOOLEAN))
-        return false;
-    pt_bdd inner = form->pool->nodes[n.a].bdd;
-    add(form, ret,
-        n.op == PT_LTL_G ? (struct clause){inner, 0}
-                         : (struct clause){PT_BDD_TRUE, (uint64_t)1 << recurring(form, inner)});
-    return true;
-}
-
-/* The states of a clause from `first` on: in number i the formulas before the i-th were seen in this round, and in the
- * last one, which accepts, all. */
-static void add_clause(struct form *form, struct pt_tgba *tgba, uint32_t first, const struct clause *c)
-{
-    struct pt_bdds *bdds = form->pool->bdds;
-    uint32_t order[MAX_RECURRING], count = 0;
-    for (uint64_t left = c->recurring; left; left &= left - 1)
-        order[count++] = (uint32_t)__builtin_ctzll(left);
-    for (uint32_t level = 0; level <= count; level++) {
-        bool full = level == count;
-        pt_bdd label = c->always;
-        for (uint32_t next = full ? 0 : level; next <= count; next++) {
-            pt_bdd stays = label;
-            if (next < count) {
-                pt_bdd seen = form->recurring[order[next]];
-                stays = pt_bdd_ite(bdds, seen, PT_BDD_FALSE, label);
-                label = pt_bdd_and(bdds, label, seen);
-            }
-            if (stays != PT_BDD_FALSE)
-                pt_tgba_add(tgba, first + level, first + next, stays, full);
-        }
+    if (passes(n, around)) {
+        read_list(form, n, around, ret);
+    } else if (around == PT_LTL_CONST) {
+        read_formula(form, n.a, (enum pt_ltl_op)n.op, ret);
+    } else {
+        pt_bdd inner = form->pool->nodes[n.a].bdd;
+        add(form, ret,
+            n.op == PT_LTL_G ? (struct clause){inner, 0}
+                             : (struct clause){PT_BDD_TRUE, (uint64_t)1 << recurring(form, inner)});
     }
 }
 
-static struct pt_tgba *write_automaton(struct form *form, const struct clauses *list, uint32_t state_limit)
+/* `rest` once for each clause, where it can accept, and before that, where several can be chosen or one has to wait. */
+struct product {
+    const struct pt_tgba *rest;
+    struct pt_sccs sccs;
+    const struct clauses *list;
+    bool waits;
+    struct pt_tgba *out;
+    uint64_t *recurring; /* per state of `out` */
+};
+
+static bool accepts(const struct product *p, uint32_t state)
 {
-    uint32_t states = 1;
-    for (uint32_t i = 0; i < list->count; i++)
-        states += (uint32_t)__builtin_popcountll(list->items[i].recurring) + 1;
+    return pt_scc_accepts(&p->sccs, p->sccs.of[state], p->rest->all_marks);
+}
+
+/* The part of a clause, which begins with state `first`: edges that stay in an accepting component, with letters of
+ * what holds from now on. Whoever waits may come in at every state. */
+static void add_clause(struct product *p, uint32_t first, const struct clause *c)
+{
+    struct pt_bdds *bdds = p->rest->bdds;
+    for (uint32_t i = 0; i < p->rest->edge_count; i++) {
+        const struct pt_tedge *e = &p->rest->edges[i];
+        bool inside = p->sccs.of[e->src] == p->sccs.of[e->dst] && accepts(p, e->src);
+        uint64_t marks = p->rest->all_marks ? e->marks : p->out->all_marks;
+        if (inside || !p->waits)
+            pt_tgba_add(p->out, first + e->src, first + e->dst, pt_bdd_and(bdds, e->label, c->always), marks);
+        if (p->waits && accepts(p, e->dst))
+            pt_tgba_add(p->out, e->src, first + e->dst, e->label, 0);
+    }
+    for (uint32_t s = 0; s < p->rest->state_count; s++)
+        p->recurring[first + s] = c->recurring;
+}
+
+/* Words of `rest` that are models of some clause. Pruned; NULL past the limit. */
+static struct pt_tgba *restrict_to(struct form *form, const struct pt_tgba *rest, const struct clauses *list,
+                                   uint32_t order, uint32_t state_limit)
+{
+    uint32_t n = rest->state_count;
+    struct product p = {.rest = rest, .list = list};
+    p.waits = list->count != 1 || list->items[0].always != PT_BDD_TRUE;
+    uint64_t states = (uint64_t)n * (list->count + p.waits);
     if (states > state_limit)
         return NULL;
-    struct pt_tgba *tgba = pt_tgba_new(form->pool->bdds, states, 0, 1);
-    tgba->state_based = true;
-    if (list->count == 1 && list->items[0].always == PT_BDD_TRUE)
-        tgba->initial = 1; /* nothing to wait for */
-    else if (list->count > 0)
-        pt_tgba_add(tgba, 0, 0, PT_BDD_TRUE, 0);
-    for (uint32_t i = 0, first = 1; i < list->count; i++) {
-        uint32_t count = (uint32_t)__builtin_popcountll(list->items[i].recurring);
-        pt_tgba_add(tgba, 0, first + count, PT_BDD_TRUE,
-                    0); /* its states have the same models: enter where it accepts */
-        add_clause(form, tgba, first, &list->items[i]);
-        first += count + 1;
-    }
-    if (!pt_tgba_finish(tgba)) {
-        pt_tgba_free(tgba);
+    pt_sccs_init(&p.sccs, rest);
+    p.out = pt_tgba_new(rest->bdds, (uint32_t)states, rest->initial, rest->all_marks ? rest->all_marks : 1);
+    p.recurring = pt_xcalloc(states, sizeof *p.recurring);
+    for (uint32_t i = 0; i < rest->edge_count && p.waits; i++)
+        pt_tgba_add(p.out, rest->edges[i].src, rest->edges[i].dst, rest->edges[i].label, 0);
+    for (uint32_t i = 0; i < list->count; i++)
+        add_clause(&p, n * (i + p.waits), &list->items[i]);
+    struct pt_recurring recurring = {form->recurring, p.recurring};
+    struct pt_tgba *result = pt_tgba_finish(p.out) ? pt_tgba_degeneralize(p.out, &recurring, order, state_limit) : NULL;
+    pt_sccs_release(&p.sccs);
+    pt_tgba_free(p.out);
+    free(p.recurring);
+    return result;
+}
+
+struct pt_tgba *pt_tgba_with_fairness(struct pt_ltls *pool, const struct pt_tgba *rest, pt_ltl formula, uint32_t order,
+                                      uint32_t state_limit)
+{
+    struct form form = {.pool = pool};
+    struct clauses list = {0};
+    if (!pt_ltl_is_fairness(pool, formula))
         return NULL;
-    }
+    read_formula(&form, formula, PT_LTL_CONST, &list);
+    struct pt_tgba *tgba = !form.too_many ? restrict_to(&form, rest, &list, order, state_limit) : NULL;
+    free(list.items);
     return tgba;
 }
 
 struct pt_tgba *pt_tgba_of_fairness(struct pt_ltls *pool, pt_ltl formula, uint32_t state_limit)
 {
-    struct form form = {.pool = pool};
-    struct clauses list = {0};
-    bool read = read_formula(&form, formula, PT_LTL_CONST, &list);
-    struct pt_tgba *tgba = read && !form.too_many ? write_automaton(&form, &list, state_limit) : NULL;
-    free(list.items);
+    struct pt_tgba *all = pt_tgba_new(pool->bdds, 1, 0, 0);
+    pt_tgba_add(all, 0, 0, PT_BDD_TRUE, 0);
+    bool fits = pt_tgba_finish(all);
+    struct pt_tgba *tgba = fits ? pt_tgba_with_fairness(pool, all, formula, 0, state_limit) : NULL;
+    pt_tgba_free(all);
     return tgba;
 }

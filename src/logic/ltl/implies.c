@@ -120,3 +120,31 @@ bool pt_ltl_implies(struct pt_ltls *pool, pt_ltl f, pt_ltl g)
     *pt_map64_at(&pool->implied, key) = result;
     return result;
 }
+
+/*
+ * Leaves out safety formulas that another one of the list implies; returns how many are left. `q or X q` beside `q or X
+ * (q or X q)` says nothing, and without this `G (p -> q or X q or ... X^n q)` has a state for each set of deadlines.
+ *
+ * Sound, unlike the dropping of formulas with promises (translate.c): a word that violates the dropped g has a bad
+ * prefix of g, which is one of every f that implies g, too; so whatever is dropped in favour of what, what is left
+ * after that prefix has no model. And it has no infinite run either: the rules for safety formulas on the right
+ * (literals, and, or, X, W, R, G; no eventual ones, since X f does not imply a safety f) imply g by what they ask of
+ * the same position.
+ */
+uint32_t pt_ltl_drop_implied_safety(struct pt_ltls *pool, pt_ltl *kids, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool implied = false;
+        for (uint32_t k = 0; k < count && !implied && pt_ltl_is(pool, kids[i], PT_LTL_SAFETY); k++) {
+            bool dropped = k < i && kids[k] == PT_LTL_TRUE;
+            implied = k != i && !dropped && pt_ltl_implies(pool, kids[k], kids[i]);
+        }
+        if (implied)
+            kids[i] = PT_LTL_TRUE;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (kids[i] != PT_LTL_TRUE)
+            kids[kept++] = kids[i];
+    return kept;
+}

@@ -81,6 +81,8 @@ pt_ltl pt_ltl_not(struct pt_ltls *pool, pt_ltl f);
 
 /* Sound and incomplete: true only when every model of f is one of g. */
 bool pt_ltl_implies(struct pt_ltls *pool, pt_ltl f, pt_ltl g);
+/* Leaves out safety formulas that another one of the list implies; returns how many are left. */
+uint32_t pt_ltl_drop_implied_safety(struct pt_ltls *pool, pt_ltl *kids, uint32_t count);
 
 /* The formula of a future-time pt_formula. */
 pt_ltl pt_ltl_of_formula(struct pt_ltls *pool, const struct pt_fpool *formulas, pt_formula formula);

@@ -68,9 +68,17 @@ struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t st
 /* Quotients by direct simulation, forward and backward, repeated until nothing changes; pruned. The input is freed, or
  * returned as far as it was reduced when it is too large for more. */
 struct pt_tgba *pt_tgba_reduce(struct pt_tgba *tgba);
-/* A state-based automaton of the same language; `order` is a permutation's number (any number is good). Pruned.
+/* What an accepting run has to read infinitely often besides: letters of each of these formulas that its states ask
+ * for. The states of a component ask for the same. */
+struct pt_recurring {
+    const pt_bdd *letters;    /* at most 64 */
+    const uint64_t *of_state; /* per state: which */
+};
+#define PT_LAST_ORDER UINT32_MAX /* the marks backwards */
+/* A state-based automaton of the same language; `order` is the number of an order of the marks (any is good). Pruned.
  * NULL past the limit. */
-struct pt_tgba *pt_tgba_degeneralize(const struct pt_tgba *tgba, uint32_t order, uint32_t state_limit);
+struct pt_tgba *pt_tgba_degeneralize(const struct pt_tgba *tgba, const struct pt_recurring *recurring, uint32_t order,
+                                     uint32_t state_limit);
 /* The minimal weak deterministic automaton, if the language has one: `negation` accepts the complement, or is NULL
  * when the language is known to be an obligation. NULL when it has none, or past the limits. */
 struct pt_tgba *pt_tgba_weak(const struct pt_tgba *tgba, const struct pt_tgba *negation, uint32_t state_limit);

@@ -27,6 +27,7 @@ struct var {
 struct tableau {
     struct pt_ltls *pool;
     struct pt_bdds *bdds;
+    bool guarantee; /* the whole formula is one */
     uint32_t state_limit;
     struct var *vars; /* of BDD variable PT_TGBA_VARS + i */
     uint32_t var_count;
@@ -56,8 +57,11 @@ struct tableau {
     bool out_of_edges;
 };
 
+/* Of a guarantee formula one promise does for all (choices.c says why). */
 static pt_bdd variable(struct tableau *t, pt_ltl f, bool promise)
 {
+    if (promise && t->guarantee)
+        f = PT_LTL_TRUE;
     uint32_t *var = pt_map64_at(&t->var_of, (uint64_t)f * 2 + promise);
     if (*var == PT_NONE) {
         *var = t->var_count;
@@ -183,34 +187,8 @@ struct choice {
 };
 
 /*
- * Leaves out safety formulas that another one of the list implies; returns how many are left. `q or X q` beside `q or X
- * (q or X q)` says nothing, and without this `G (p -> q or X q or ... X^n q)` has a state for each set of deadlines.
- *
- * Sound, unlike the dropping of formulas with promises (below): a word that violates the dropped g has a bad prefix of
- * g, which is one of every f that implies g, too; so whatever is dropped in favour of what, what is left after that
- * prefix has no model. And it has no infinite run either: the rules for safety formulas on the right (literals, and,
- * or, X, W, R, G; no eventual ones, since X f does not imply a safety f) imply g by what they ask of the same position.
- */
-static uint32_t drop_implied_safety(struct tableau *t, pt_ltl *kids, uint32_t count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bool implied = false;
-        for (uint32_t k = 0; k < count && !implied && pt_ltl_is(t->pool, kids[i], PT_LTL_SAFETY); k++) {
-            bool dropped = k < i && kids[k] == PT_LTL_TRUE;
-            implied = k != i && !dropped && pt_ltl_implies(t->pool, kids[k], kids[i]);
-        }
-        if (implied)
-            kids[i] = PT_LTL_TRUE;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (kids[i] != PT_LTL_TRUE)
-            kids[kept++] = kids[i];
-    return kept;
-}
-
-/*
- * Nothing else of the conjunction of the Next formulas may be simplified: b R XF b implies F b, but dropping an F b
+ * Of the conjunction of the Next formulas only safety formulas that others imply are left out (implies.c). Nothing else
+ * of it may be simplified: b R XF b implies F b, but dropping an F b
  * beside it, step after step, would forget the promise to see b for ever. That a contradiction has no successor is
  * always right.
  */
@@ -235,7 +213,7 @@ static struct choice read_prime(struct tableau *t, const uint32_t *vars, size_t 
     }
     c.formula = pt_ltl_and(t->pool, kids, count);
     if (c.formula != PT_LTL_FALSE)
-        c.formula = pt_ltl_plain_list(t->pool, PT_LTL_AND, kids, drop_implied_safety(t, kids, count));
+        c.formula = pt_ltl_plain_list(t->pool, PT_LTL_AND, kids, pt_ltl_drop_implied_safety(t->pool, kids, count));
     free(kids);
     return c;
 }
@@ -350,6 +328,9 @@ static void note_limit(struct tableau *t)
         (void)snprintf(text, size, "more than %u states", t->state_limit);
     else if (pt_bdds_exhausted(t->bdds))
         (void)snprintf(text, size, "decision diagrams of more than %u nodes", pt_bdds_exhausted(t->bdds));
+    else if (pt_bdds_overworked(t->bdds))
+        (void)snprintf(text, size, "more than %llu steps with decision diagrams",
+                       (unsigned long long)pt_bdds_overworked(t->bdds));
     else
         (void)snprintf(text, size, "more than %d choices in one of its steps", PT_PRIMES_LIMIT);
 }
@@ -357,6 +338,7 @@ static void note_limit(struct tableau *t)
 struct pt_tgba *pt_tgba_of_ltl(struct pt_ltls *pool, pt_ltl formula, uint32_t state_limit)
 {
     struct tableau t = {.pool = pool, .bdds = pool->bdds, .state_limit = state_limit};
+    t.guarantee = pt_ltl_is(pool, formula, PT_LTL_GUARANTEE);
     pt_map64_init(&t.var_of);
     pt_map64_init(&t.step_of);
     pt_map64_init(&t.state_of);
