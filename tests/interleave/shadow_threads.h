@@ -16,7 +16,7 @@
 #include "expect.h"
 #include "core/look.h"
 #include "runtime/race/choose.h"
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
@@ -57,6 +57,12 @@ _Atomic bool pt_race_learned;
 bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot)
 {
     (void)self, (void)slot;
+    return false;
+}
+bool pt_race_busy_widen(struct pt_race_self *self, struct pt_race_pair *pair, unsigned bytes, unsigned kind,
+                        const struct pt_site *site)
+{
+    (void)self, (void)pair, (void)bytes, (void)kind, (void)site;
     return false;
 }
 struct pt_life_leaf *_Atomic *pt_life_leaves;

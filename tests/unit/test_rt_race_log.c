@@ -8,11 +8,12 @@
 #include "race_util.h"
 #include "runtime/race/fast.h"
 
-enum { MANY = 300000, FEW = 100, SITES = 8, FOUND = 16 };
+enum { MANY = 300000, FEW = 512 /* a page */, SITES = 8, FOUND = 16 };
 
 static struct pt_site sites[SITES];
 static struct pt_race_self *t[4];
-static uint64_t memory[MANY], lock;
+static _Alignas(4096) uint64_t memory[MANY];
+static uint64_t lock;
 static unsigned found_count;
 static struct {
     uint64_t thread;

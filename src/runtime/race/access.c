@@ -57,11 +57,13 @@ static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr
     uintptr_t end = end_of_run(granule, to);
     if (!pair)
         return granule;
+    if (pt_race_wants_proxy(self, granule, PT_CELL_WRITES, 0))
+        return pt_race_busy_run(self, pair, granule, end, PT_CELL_WRITES, site);
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
     if (w & PT_RACE_CELL || r & PT_RACE_OWN || !pt_race_knows_write(self, w) || !pt_race_knows(self, r))
         return granule;
-    uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, PT_CELL_WRITES, pt_race_place_of(site), w, r);
+    uint64_t number = pt_race_log_alone(self, granule, PT_CELL_WHOLE, PT_CELL_WRITES, pt_race_place_of(site), w, r);
     uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
     unsigned count = 0;
     for (; granule < end && count <= PT_RACE_RUN; count++, pair++, granule += 8)
@@ -83,6 +85,8 @@ static uintptr_t read_run(struct pt_race_self *self, uintptr_t granule, uintptr_
     struct pt_race_pair *pair = end - granule >= 8 * SHORT ? pt_race_pair_of(granule) : NULL;
     if (!pair)
         return granule;
+    if (pt_race_wants_proxy(self, granule, PT_CELL_READS, 0))
+        return pt_race_busy_run(self, pair, granule, end, PT_CELL_READS, site);
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
     uint64_t key = pt_race_loop_site(self, PT_CELL_WHOLE, site);

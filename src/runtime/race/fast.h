@@ -4,17 +4,16 @@
 #ifndef PT_RUNTIME_RACE_FAST_H
 #define PT_RUNTIME_RACE_FAST_H
 
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 
-/* Whether the record of the thread's slot is of this access. Where a thread goes through much memory the filter has
- * forgotten most of it, and accesses come again in which nothing has changed. */
+/* Whether the record of the thread's slot, which has the bytes, is of this access. Where a thread goes through much
+ * memory the filter has forgotten most of it, and accesses come again in which nothing has changed. */
 __attribute__((always_inline)) static inline bool
 pt_race_is_latest(struct pt_race_self *self, uint64_t slot, unsigned bytes, bool writes, const struct pt_site *site)
 {
     uint64_t number = pt_race_number_of(slot);
     uint32_t place = pt_race_place_home(site);
-    if (bytes & ~(unsigned)slot || !pt_race_is_there(self, number) ||
-        atomic_load_explicit(&pt_race_places[place], memory_order_relaxed) != site)
+    if (!pt_race_is_there(self, number) || atomic_load_explicit(&pt_race_places[place], memory_order_relaxed) != site)
         return false;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     uint64_t about = pt_race_get(&record->about);
@@ -52,9 +51,16 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
         return (slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY) &&
                pt_race_is_filtered(self, granule, bytes, kind, site);
     }
+    bool has_bytes = !(bytes & ~(unsigned)slot);
+    if (has_bytes && pt_race_is_busy(leaf, address)) {
+        if (writes)
+            pt_race_show(self);
+        return true;
+    }
     struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
     if (!pt_race_is_filter(self, filter, granule, kind, site))
-        return pt_race_is_latest(self, slot, bytes, writes, site);
+        return has_bytes ? pt_race_is_latest(self, slot, bytes, writes, site)
+                         : pt_race_busy_widen(self, pair, bytes, kind, site);
     if (bytes & ~((unsigned)(filter->where >> 48) & (unsigned)slot))
         return pt_race_widen(self, pair, filter, bytes, kind, site);
     return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock) ||

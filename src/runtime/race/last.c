@@ -121,7 +121,7 @@ static void keep_record(struct pt_race_record *ring, uint32_t thread, uint64_t n
     uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
     if (type == PT_RACE_RECORD_NOTE)
         *note = pt_race_get(&record->same);
-    if (type == PT_RACE_RECORD_LOOP)
+    if (type == PT_RACE_RECORD_LOOP || type == PT_RACE_RECORD_PROXY)
         keep(loop_of(key_of(slot)), key_of(slot), about, *note);
     if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
         return;

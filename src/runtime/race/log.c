@@ -4,7 +4,7 @@
  * Guarantee: what has a number from `first` on is there as it was written. Cost: 32 bytes for an access, 64 more for a
  * region, 32 for other calls; a lock for a block of 256.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 
 #include "runtime/sys/sys.h"
 
@@ -39,6 +39,7 @@ static void reset(struct pt_race_log *log)
 void pt_race_log_restart(void)
 {
     atomic_store(&pt_race_learned, false);
+    atomic_store(&pt_race_is_short, false);
     for (uint32_t i = 0; i < atomic_load(&highest); i++)
         if (pt_race_logs[i].ring) {
             pt_sys_empty(pt_race_logs[i].ring, PT_RACE_RING_BYTES);
@@ -65,6 +66,7 @@ void pt_race_log_begin(struct pt_race_self *self)
     while (seen <= number && !atomic_compare_exchange_weak(&highest, &seen, number + 1))
         ;
     self->log.ring = log->ring;
+    self->log.shown = &log->shown;
     self->log.column = log->column = (uint8_t)pt_race_column_take();
 }
 
@@ -107,8 +109,10 @@ static void enter_block(struct pt_race_self *self)
     pt_spin_lock(&log->lock);
     log->block = to;
     know(self, log);
-    if (to + BLOCK > RING)
+    if (to + BLOCK > RING) {
+        atomic_store_explicit(&pt_race_is_short, true, memory_order_relaxed);
         atomic_store_explicit(&log->first, to + BLOCK - RING, memory_order_relaxed);
+    }
     for (; from <= to; from += BLOCK)
         clear(self, log, from);
     pt_spin_unlock(&log->lock);
@@ -158,10 +162,53 @@ static struct pt_vec *past_of(const struct pt_race_record *region)
     return (struct pt_vec *)(uintptr_t)pt_race_get(&region->same);
 }
 
-/* Under the log's lock. */
-static void read_record(const struct pt_race_self *self, const struct pt_race_log *log, uint32_t thread,
-                        uint64_t number, struct pt_race_logged *out)
+/* No write of a busy page in the region that this number is of was made later: the region ended with the next mark of
+ * one, or goes on. Under the log's lock. */
+static uint64_t end_of_writes(const struct pt_race_log *log, uint64_t number)
 {
+    uint64_t first = pt_race_get(&log->first), shown = atomic_load_explicit(&log->shown, memory_order_acquire);
+    for (uint64_t i = number > first ? number : first; i < log->block + BLOCK && i < shown; i++) {
+        const struct pt_race_record *record = pt_race_record_at(log->ring, i);
+        if (pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_REGION &&
+            pt_race_get(&record->other) > number)
+            return pt_race_get(&record->other) - 1;
+    }
+    return shown;
+}
+
+/* The write was perhaps made again without a note. */
+static void make_late(const struct pt_race_log *log, uint64_t number, struct pt_race_logged *out)
+{
+    uint64_t last = end_of_writes(log, number);
+    out->last = last > out->last ? last : out->last;
+}
+
+static bool is_write(uint64_t about)
+{
+    return about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE ||
+           (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY && about >> PT_RACE_RECORD_OP_AT & 3);
+}
+
+/* What a record says of the access of its granule, or of one that it stands for. */
+static struct pt_cell_access access_in(uint64_t about, uint64_t slot)
+{
+    bool proxy = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY;
+    return (struct pt_cell_access){.place = pt_race_place_in(about),
+                                   .kind = is_write(about) ? PT_CELL_WRITES : PT_CELL_READS,
+                                   .bytes = proxy ? (uint8_t)slot : (uint8_t)(about >> PT_RACE_BYTES_AT),
+                                   .op = proxy ? PT_RACE_OP_ACCESS : about >> PT_RACE_RECORD_OP_AT & 3};
+}
+
+static struct pt_cell_note note_in(uint64_t noted)
+{
+    return (struct pt_cell_note){.stack = (uint32_t)(noted >> 32), .locks = (uint32_t)noted};
+}
+
+/* Under the log's lock. */
+static void read_record(const struct pt_race_self *self, const struct pt_race_log *log, uintptr_t granule,
+                        uint64_t slot, struct pt_race_logged *out)
+{
+    uint64_t number = pt_race_number_of(slot);
     const struct pt_race_record *record = pt_race_record_at(log->ring, number);
     uint64_t about = pt_race_get(&record->about), more = pt_race_get(&record->more);
     out->before[0] = pt_race_get(&record->same);
@@ -171,23 +218,20 @@ static void read_record(const struct pt_race_self *self, const struct pt_race_lo
         out->is_links = true;
         return;
     }
-    if (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE && out->before[0])
+    if (is_write(about) && out->before[0])
         out->before[0] |= PT_RACE_WROTE;
     const struct pt_race_record *region = find_mark(log, number, PT_RACE_RECORD_REGION),
                                 *note = find_mark(log, number, PT_RACE_RECORD_NOTE);
-    uint64_t noted = pt_race_get(&note->same);
     out->last = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP ? number - (more & PT_RACE_LATER)
                                                                 : number + (more & PT_RACE_LATER);
-    out->then = (struct pt_hb_thread){.id = thread,
+    out->then = (struct pt_hb_thread){.id = pt_race_thread_of(slot),
                                       .clock = more & PT_RACE_ANOTHER ? number : out->last,
                                       .past = pt_vec_ref(&self->memory, past_of(region))};
+    if (is_write(about) && pt_race_was_busy(granule))
+        make_late(log, number, out);
     out->region = pt_race_get(&region->other);
-    out->access = (struct pt_cell_access){.place = pt_race_place_in(about),
-                                          .kind = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE ? PT_CELL_WRITES
-                                                                                                   : PT_CELL_READS,
-                                          .bytes = (uint8_t)(about >> PT_RACE_BYTES_AT),
-                                          .op = about >> PT_RACE_RECORD_OP_AT & 3,
-                                          .note = {.stack = (uint32_t)(noted >> 32), .locks = (uint32_t)noted}};
+    out->access = access_in(about, slot);
+    out->access.note = note_in(pt_race_get(&note->same));
 }
 
 /* What a slot says of an access whose record is gone. Its thread knew then no more than when the records went: who
@@ -202,15 +246,18 @@ static void read_slot(const struct pt_race_self *self, const struct pt_race_log 
     out->region = out->last = number;
     out->is_gone = true;
     uint64_t about, note;
-    bool kept = pt_race_last_find(granule, slot, &about, &note);
-    unsigned bytes = kept ? (uint8_t)(about >> PT_RACE_BYTES_AT) & (unsigned)slot : (uint8_t)slot;
-    out->others = (uint8_t)((unsigned)slot & ~bytes);
-    out->access = (struct pt_cell_access){
-        .place = kept ? pt_race_place_in(about) : pt_race_place_of(&lost),
-        .kind = slot & PT_RACE_WROTE ? PT_CELL_WRITES : PT_CELL_READS,
-        .bytes = (uint8_t)bytes,
-        .op = kept ? about >> PT_RACE_RECORD_OP_AT & 3 : 0,
-        .note = {.stack = kept ? (uint32_t)(note >> 32) : UINT32_MAX, .locks = kept ? (uint32_t)note : 0}};
+    if (pt_race_last_find(granule, slot, &about, &note)) {
+        out->access = access_in(about, slot);
+        out->access.bytes &= (uint8_t)slot;
+        out->access.note = note_in(note);
+    } else {
+        out->access = (struct pt_cell_access){
+            .place = pt_race_place_of(&lost), .bytes = (uint8_t)slot, .note = {.stack = UINT32_MAX}};
+    }
+    out->access.kind = slot & PT_RACE_WROTE ? PT_CELL_WRITES : PT_CELL_READS;
+    out->others = (uint8_t)((unsigned)slot & ~out->access.bytes);
+    if (slot & PT_RACE_WROTE && pt_race_was_busy(granule))
+        make_late(log, number, out);
 }
 
 struct pt_race_logged pt_race_log_others(const struct pt_race_self *self, const struct pt_race_logged *logged)
@@ -231,7 +278,7 @@ void pt_race_log_read(const struct pt_race_self *self, uintptr_t granule, uint64
     *out = (struct pt_race_logged){0};
     pt_spin_lock(&log->lock);
     if (number >= pt_race_get(&log->first))
-        read_record(self, log, pt_race_thread_of(slot), number, out);
+        read_record(self, log, granule, slot, out);
     else if ((uint8_t)slot)
         read_slot(self, log, granule, slot, out);
     else

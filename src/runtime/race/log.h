@@ -20,9 +20,10 @@
  *     REGION: from here on the thread is in the region that began at clock `other`, knowing `same`
  *     LOOP:   a read, as above, of granules that nobody has counted (loop.c); bits 0-18 of `more`: how much earlier
  *             the first of its bytes were read. It is never changed
- *     NOTE:   from here on accesses are made with stack and locks `same`
- *     LINKS:  `same`, `other` and `more` are slots, all with their kind, where an access has replaced more than two;
- * the slot of such a record has no bytes
+ *     PROXY:  an access of any granules of busy pages (busy.h), a write if bits 59-60 are not 0, of the bytes that a
+ * slot says; nothing is known of what it has replaced. `more` has no granule NOTE:   from here on accesses are made
+ * with stack and locks `same` LINKS:  `same`, `other` and `more` are slots, all with their kind, where an access has
+ * replaced more than two; the slot of such a record has no bytes
  *
  * A ring consists of blocks. Each that has a record begins with a REGION and a NOTE, so these are found by looking
  * back.
@@ -39,7 +40,8 @@ enum pt_race_record_type {
     PT_RACE_RECORD_REGION,
     PT_RACE_RECORD_NOTE,
     PT_RACE_RECORD_LINKS,
-    PT_RACE_RECORD_LOOP
+    PT_RACE_RECORD_LOOP,
+    PT_RACE_RECORD_PROXY
 };
 enum {
     PT_RACE_TYPE_AT = 61,
@@ -68,6 +70,7 @@ struct pt_race_log {
     struct pt_race_record *ring; /* NULL: this thread has none, and never had */
     _Atomic uint64_t first;      /* what has a lower number is gone */
     uint64_t block;              /* where the latest block begins */
+    _Atomic uint64_t shown;      /* the thread's clock when it last wrote to a busy page (busy.h) */
     uint8_t column;              /* that its thread has, or had (common.c) */
     struct pt_spin lock;         /* to read it, and to make parts of it go */
     struct pt_vec *past;         /* what the thread knew when it began its latest block, or ended */
@@ -159,6 +162,11 @@ void pt_race_log_begin(struct pt_race_self *self);
 void pt_race_log_end(struct pt_race_self *self);
 /* Room for a record at the thread's clock, and what holds there said. */
 void pt_race_log_prepare(struct pt_race_self *self);
+static inline void pt_race_log_room(struct pt_race_self *self)
+{
+    if (__builtin_expect(self->hb.clock >= self->log.stop || pt_race_calls() != self->log.calls, 0))
+        pt_race_log_prepare(self);
+}
 
 /* An access as the logs have it. */
 struct pt_race_logged {
@@ -341,7 +349,9 @@ uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned by
 /* Accesses of one granule, of one kind, in one region that are logged by their places. Of another one nothing new is
  * said if the slot has its bytes: whoever races with it races with those. */
 enum { PT_RACE_STEPS = 12 };
-/* Puts an access into the log, with what it replaces; its number. */
+/* Puts an access into the log, with what it replaces; its number. In a record of its own, or in a proxy, too. */
+uint64_t pt_race_log_alone(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                           uint64_t same, uint64_t other);
 uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
                             uint64_t same, uint64_t other);
 /* The thread remembers an access, and the number of its record. One of other bytes that is there already, and has the

@@ -100,7 +100,7 @@ static uint64_t copy(struct pt_race_self *self, uint64_t number, unsigned bytes,
     uint64_t more = pt_race_get(&pt_race_record_at(ring, number)->more);
     uint64_t other = pt_race_get(&pt_race_record_at(ring, number)->other);
     uint64_t first = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_LOOP ? number - (more & PT_RACE_LATER) : number;
-    uint64_t made = pt_race_log_access(self, (uintptr_t)(more >> PT_RACE_MORE_AT) << 3, 0, PT_CELL_READS,
+    uint64_t made = pt_race_log_alone(self, (uintptr_t)(more >> PT_RACE_MORE_AT) << 3, 0, PT_CELL_READS,
                                        pt_race_place_in(about), same, other);
     struct pt_race_record *record = pt_race_record_at(ring, made);
     about = (about & ~(UINT64_MAX << PT_RACE_TYPE_AT | (uint64_t)PT_RACE_RUN << PT_RACE_RUN_AT)) |
@@ -149,7 +149,7 @@ static uint64_t log_it(struct pt_race_self *self, const struct change *change, u
         return wider;
     }
     uint64_t others = change->replaced_count ? pt_race_put_links(self, change->replaced, change->replaced_count) : 0;
-    uint64_t number = pt_race_log_access(self, granule, bytes, PT_CELL_READS, place, mine, others);
+    uint64_t number = pt_race_log_alone(self, granule, bytes, PT_CELL_READS, place, mine, others);
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     pt_race_put(&record->about, (pt_race_get(&record->about) & ~(UINT64_MAX << PT_RACE_TYPE_AT)) |
                                     (uint64_t)PT_RACE_RECORD_LOOP << PT_RACE_TYPE_AT);

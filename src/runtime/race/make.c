@@ -11,7 +11,7 @@
  *
  * Cost: some 60 instructions, one compare-and-swap of 16 bytes, and a record of 32 bytes, one after the other.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 
 #define COLD __attribute__((noinline))
 
@@ -80,6 +80,7 @@ uint64_t pt_race_is_logged(struct pt_race_self *self, uint64_t slot, unsigned by
         if (!steps && !(about & pt_race_hash_of(place)))
             return 0;
         if (pt_race_place_in(about) == place && !(about >> PT_RACE_RECORD_OP_AT & 3) &&
+            about >> PT_RACE_TYPE_AT != PT_RACE_RECORD_PROXY &&
             (about >> PT_RACE_TYPE_AT != PT_RACE_RECORD_LOOP || !(bytes & ~(unsigned)(about >> PT_RACE_BYTES_AT)))) {
             widen(record, about, bytes);
             return number;
@@ -101,11 +102,12 @@ static inline uint64_t count_on(uint64_t about)
 static inline uint64_t put(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
                            uint64_t same, uint64_t other)
 {
-    if (__builtin_expect(self->hb.clock >= self->log.stop || pt_race_calls() != self->log.calls, 0))
-        pt_race_log_prepare(self);
+    pt_race_log_room(self);
     uint64_t number = self->hb.clock++, about = pt_race_hash_of(place);
     if (pt_race_is_mine(self, same))
         about |= count_on(pt_race_get(&pt_race_record_at(self->log.ring, pt_race_number_of(same))->about));
+    if (pt_race_count_put(granule))
+        about |= (uint64_t)PT_RACE_COUNT << PT_RACE_COUNT_AT;
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     about |= (uint64_t)(kind & PT_CELL_WRITES ? PT_RACE_RECORD_WRITE : PT_RACE_RECORD_READ) << PT_RACE_TYPE_AT |
              (uint64_t)(kind >> PT_RACE_OP_AT) << PT_RACE_RECORD_OP_AT | (uint64_t)place << PT_RACE_PLACE_AT |
@@ -117,9 +119,17 @@ static inline uint64_t put(struct pt_race_self *self, uintptr_t granule, unsigne
     return number;
 }
 
+uint64_t pt_race_log_alone(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                           uint64_t same, uint64_t other)
+{
+    return put(self, granule, bytes, kind, place, same, other);
+}
+
 uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
                             uint64_t same, uint64_t other)
 {
+    if (pt_race_wants_proxy(self, granule, kind, same))
+        return pt_race_find_proxy(self, kind, place);
     return put(self, granule, bytes, kind, place, same, other);
 }
 
@@ -211,7 +221,11 @@ __attribute__((always_inline)) static inline enum pt_race_made make_read(struct 
         return made;
     if (r && !pt_race_is_mine(self, r) && (r & PT_RACE_OWN || has_more(r, bytes) || !pt_race_knows(self, r)))
         return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
-    uint64_t number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
+    uint64_t number;
+    if (pt_race_wants_proxy(self, granule, PT_CELL_READS, r))
+        number = pt_race_find_proxy(self, PT_CELL_READS, pt_race_place_of(site));
+    else
+        number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
     if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
         return PT_RACE_CHANGED;
     pt_race_replaced(self, r);
@@ -238,7 +252,11 @@ static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_
     } else if (w && (has_more(w, bytes) || !pt_race_knows(self, w))) {
         return PT_RACE_TWO;
     }
-    uint64_t number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
+    uint64_t number;
+    if (pt_race_wants_proxy(self, granule, kind, w))
+        number = pt_race_find_proxy(self, kind, pt_race_place_of(site));
+    else
+        number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
     if (!pt_race_swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
         return PT_RACE_CHANGED;
     pt_race_replaced(self, w);

@@ -4,7 +4,7 @@
  *
  * Guarantee: make.c's. Cost: the granule's lock, and a look at each slot; a list of three has half a cache line.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 
 #include <string.h>
 
@@ -168,10 +168,32 @@ static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t g
     struct pt_race_many *many = look->many;
     bool writes = kind & PT_CELL_WRITES;
     uint64_t head = look->mine >= 0 ? many->slots[look->mine] & ~WRITES : 0;
-    uint64_t others = look->count ? pt_race_put_links(self, look->replaced, look->count) : 0;
+    uint64_t others = look->count && !pt_race_wants_proxy(self, granule, kind, head)
+                          ? pt_race_put_links(self, look->replaced, look->count)
+                          : 0;
     uint64_t number = pt_race_log_access(self, granule, bytes, kind, place, head, others);
     unsigned at = look->mine >= 0 ? (unsigned)look->mine : many->count++;
     many->slots[at] = pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0);
+    return number;
+}
+
+/* The number of the record that has the access already, or stands for it; 0: none. */
+static uint64_t find_logged(struct pt_race_self *self, const struct look *look, unsigned bytes, unsigned kind,
+                            const struct pt_site *site)
+{
+    uint64_t head = look->mine >= 0 ? look->many->slots[look->mine] & ~WRITES : 0, number;
+    bool writes = kind & PT_CELL_WRITES;
+    if (!head || kind >> PT_RACE_OP_AT)
+        return 0;
+    if (pt_race_is_of_proxy(self, head, kind, pt_race_place_of(site))) {
+        if (writes)
+            pt_race_show(self);
+        return pt_race_number_of(head);
+    }
+    if (look->count || (writes && self->several) ||
+        (number = pt_race_is_logged(self, head, bytes, pt_race_place_of(site))) == 0 ||
+        (writes && !pt_race_rewrite(self, head, bytes, site)))
+        return 0;
     return number;
 }
 
@@ -188,10 +210,8 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
     look.many = pt_race_many_of(*word);
     if (!look_through(self, &look, bytes, writes))
         return false;
-    uint64_t head = look.mine >= 0 ? look.many->slots[look.mine] & ~WRITES : 0, number = 0;
-    if (head && !(kind >> PT_RACE_OP_AT) && !look.count && !(writes && self->several) &&
-        (number = pt_race_is_logged(self, head, bytes, place)) != 0 &&
-        (!writes || pt_race_rewrite(self, head, bytes, site)))
+    uint64_t number = find_logged(self, &look, bytes, kind, site);
+    if (number)
         look.many->slots[look.mine] |= bytes;
     else
         number = log_it(self, &look, granule, bytes, kind, place);
@@ -199,6 +219,21 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
         pt_race_filter_add(self, granule, bytes, kind, site, number);
     *word = shrink(self, pair, *word);
     return true;
+}
+
+/* Of a busy page: whether the thread has accessed all these bytes in its region, in that way. */
+static bool has_all(struct pt_race_self *self, uint64_t word, uintptr_t granule, unsigned bytes, unsigned kind)
+{
+    if (!pt_race_is_busy(pt_race_leaf_of(granule), granule))
+        return false;
+    const struct pt_race_many *many = pt_race_many_of(word);
+    bool found = false;
+    for (unsigned i = 0; i < many->count && !found; i++)
+        found = !((many->slots[i] ^ (kind & PT_CELL_WRITES ? WRITES : 0)) & WRITES) &&
+                !(bytes & ~(unsigned)many->slots[i]) && pt_race_is_mine(self, many->slots[i] & ~WRITES);
+    if (found && kind & PT_CELL_WRITES)
+        pt_race_show(self);
+    return found;
 }
 
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
@@ -212,7 +247,8 @@ bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uin
         pt_race_unlock_word(&pair->w, word);
         return pt_race_make(self, pair, granule, bytes, kind, site);
     }
-    bool made = change(self, pair, &word, granule, bytes, kind, site);
+    bool made =
+        (plain && has_all(self, word, granule, bytes, kind)) || change(self, pair, &word, granule, bytes, kind, site);
     pt_race_unlock_word(&pair->w, word);
     return made;
 }

@@ -10,7 +10,7 @@
  *
  * Cost: some hundred instructions for each access, once for a granule.
  */
-#include "runtime/race/log.h"
+#include "runtime/race/busy.h"
 
 #include <string.h>
 
@@ -193,6 +193,7 @@ uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, 
 {
     if (w & PT_RACE_OWN && !((uint32_t)w & PT_RACE_MANY))
         return (uint32_t)w;
+    pt_race_calm(granule);
     uint32_t own = pt_race_cell_new(self);
     pt_race_cells[own].stamp++;
     if (!self->opening)

@@ -43,23 +43,27 @@ enum {
     PT_RACE_BLOCK = 16,
     PT_RACE_FILTER_BITS = 3,
     PT_RACE_LOOP_BITS = 3,
+    PT_RACE_PROXY_BITS = 3,
     PT_RACE_LOOP_ROWS = 2,
     PT_RACE_LOOP_FEWER = 1,
     PT_RACE_COLUMNS = 4,
     PT_RACE_ROW_BITS = 6,
     PT_RACE_MOVED = 2,
     PT_RACE_KEPT = 4,
+    PT_RACE_BUSY = 64,
 #else
     PT_RACE_LOG_BITS = 16,   /* records that a log has, as a power of two ... */
     PT_RACE_BLOCK = 256,     /* ... and of a part of it */
     PT_RACE_FILTER_BITS = 9, /* what a thread remembers of its accesses, and ... */
     PT_RACE_LOOP_BITS = 6,   /* ... of its loops (loop.c) */
+    PT_RACE_PROXY_BITS = 7,  /* ... and of proxies (busy.h) */
     PT_RACE_LOOP_ROWS = 32,  /* granules of a loop that get rows before others get a chain */
     PT_RACE_LOOP_FEWER = 2,  /* the same of those that have one already */
     PT_RACE_COLUMNS = 64,    /* threads that have columns (common.c) at a time */
     PT_RACE_ROW_BITS = 24,   /* rows, and links of chains */
     PT_RACE_MOVED = 32,      /* free ones of everything that a thread gets at once (memory.c), ... */
     PT_RACE_KEPT = 128,      /* ... and has for itself at most */
+    PT_RACE_BUSY = 128,      /* records that make a page a busy one */
 #endif
 };
 
@@ -92,6 +96,7 @@ struct pt_race_leaf {
     _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a slot other than 0 ... */
     _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
     struct pt_race_leaf *older;
+    _Atomic uint16_t puts[1 << (PT_RACE_LEAF_BITS - 12)]; /* records of a page, since some are gone (busy.h) */
     _Alignas(64) struct pt_race_pair pairs[1 << (PT_RACE_LEAF_BITS - 3)];
 };
 extern struct pt_race_leaf *_Atomic *pt_race_leaves;
@@ -116,6 +121,13 @@ struct pt_race_filter {
 };
 #define PT_RACE_EPOCH (UINT64_C(1) << 48)
 
+/* A record that stands for all accesses of busy pages at one place in the region (busy.h). */
+struct pt_race_proxy {
+    uint64_t key;    /* place, bytes and kind, with the epoch of the region */
+    uint64_t number; /* of the record */
+    uint64_t calls;  /* pt_race_calls of it */
+};
+
 /* A read of four or eight bytes that the thread makes of one granule after the other (loop.c). */
 struct pt_race_loop {
     uint64_t site;   /* with the epoch of the region, and in bits 0-1 which bytes */
@@ -139,9 +151,11 @@ struct pt_race_journal {
     uint64_t end;                /* the number with which the block ends */
     uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
     uint64_t calls;              /* pt_race_calls of the latest record */
+    _Atomic uint64_t *shown;     /* of struct pt_race_log */
     uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
     struct pt_race_loop loops[1 << PT_RACE_LOOP_BITS];
+    struct pt_race_proxy proxies[1 << PT_RACE_PROXY_BITS];
 };
 
 struct pt_race_lock_held {
