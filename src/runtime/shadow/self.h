@@ -35,6 +35,7 @@ struct pt_locked_range {
     uintptr_t low, high; /* the granules locked */
     bool watched;
     bool kept;     /* nothing of it is locked: the thread keeps all of it (kept.h) */
+    bool silent;   /* nor is anything to be known of it: it is made in silence (silence.h) */
     bool bare;     /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
     uint8_t order; /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
     bool stores;   /* it is an atomic store, which comes as an update */
@@ -90,6 +91,7 @@ struct pt_shadow_self {
     uint32_t keeper;           /* its number as a keeper of pages (kept.h), while it may use that; else 0 */
     uint32_t kept_as;          /* the same; 0: it has never kept one */
     _Atomic uint32_t keeping;  /* odd while it is at work with granules that it keeps */
+    _Atomic uint32_t storing;  /* 1: it stores in silence (silence.h) */
     uint32_t kept_turn;        /* counts accesses, so that it looks for pages now and then */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
