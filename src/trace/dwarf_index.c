@@ -242,7 +242,7 @@ static void walk_entry(struct walk *w, Dwarf_Die *die, bool in_function, unsigne
             walk_function(w, die, depth);
         else if (w->definitions)
             break;
-        else if (!dwarf_hasattr(die, DW_AT_specification) && !dwarf_hasattr(die, DW_AT_abstract_origin))
+        else if (!pt_dwarf_skip_refers(&w->skip, die))
             declare(w, die);
         break;
     default:

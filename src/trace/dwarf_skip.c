@@ -112,6 +112,7 @@ static bool add_shape(struct pt_dwarf_skip *skip, Dwarf_Abbrev *abbrev)
     /* dwarf_getattrcnt takes the value of DW_FORM_implicit_const for a further attribute (elfutils 0.188) */
     for (size_t i = 0; dwarf_getabbrevattr_data(abbrev, i, &name, &form, NULL, NULL) == 0; i++) {
         shape.declares |= name == DW_AT_declaration && form == DW_FORM_flag_present;
+        shape.refers |= name == DW_AT_specification || name == DW_AT_abstract_origin;
         int length = length_of(skip, form);
         if (length < 0)
             return false;
@@ -243,6 +244,12 @@ bool pt_dwarf_skip_declares(const struct pt_dwarf_skip *skip, Dwarf_Die *die)
 {
     const struct pt_dwarf_shape *shape = shape_of(skip, die);
     return shape && shape->declares;
+}
+
+bool pt_dwarf_skip_refers(const struct pt_dwarf_skip *skip, Dwarf_Die *die)
+{
+    const struct pt_dwarf_shape *shape = shape_of(skip, die);
+    return shape ? shape->refers : dwarf_hasattr(die, DW_AT_specification) || dwarf_hasattr(die, DW_AT_abstract_origin);
 }
 
 /* 0: `c` is at the sibling; 1: at the end of the siblings; -1: not to be told. */

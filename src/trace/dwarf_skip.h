@@ -16,6 +16,7 @@ struct pt_dwarf_shape {
     uint16_t tag;
     bool known, children;
     bool declares; /* DW_AT_declaration, always true */
+    bool refers;   /* DW_AT_specification or DW_AT_abstract_origin */
     uint32_t fixed;
     uint32_t first, count;
 };
@@ -39,6 +40,8 @@ void pt_dwarf_skip_enter(struct pt_dwarf_skip *skip, Dwarf_Die *unit);
 int pt_dwarf_skip_tag(const struct pt_dwarf_skip *skip, Dwarf_Die *die);
 /* Whether the entry only declares something; false where libdw has to be asked. */
 bool pt_dwarf_skip_declares(const struct pt_dwarf_skip *skip, Dwarf_Die *die);
+/* Whether the entry says more of another one, by DW_AT_specification or DW_AT_abstract_origin. */
+bool pt_dwarf_skip_refers(const struct pt_dwarf_skip *skip, Dwarf_Die *die);
 /* As dwarf_siblingof, in place: 0 if there is one. */
 int pt_dwarf_skip_next(const struct pt_dwarf_skip *skip, Dwarf_Die *die);
 

@@ -51,6 +51,8 @@ static void compare(const struct pt_dwarf_skip *skip, Dwarf_Die *die, struct cou
         count->declared += declares;
         assert_int_equal(pt_dwarf_skip_tag(skip, &child), dwarf_tag(&child));
         assert_true(declares || !pt_dwarf_skip_declares(skip, &child));
+        assert_int_equal(pt_dwarf_skip_refers(skip, &child),
+                         dwarf_hasattr(&child, DW_AT_specification) || dwarf_hasattr(&child, DW_AT_abstract_origin));
         compare(skip, &child, count);
         int found = dwarf_siblingof(&child, &theirs);
         assert_int_equal(pt_dwarf_skip_next(skip, &ours), found);

@@ -89,7 +89,7 @@
     static COLD type silent_##name parameters                                                                          \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        if (!pt_silence_has((uintptr_t)address) || !pt_silence_begin_store(self))                                      \
+        if (!pt_silence_has((uintptr_t)address) || !pt_silence_begin_store(self, (uintptr_t)address, bytes))           \
             return recorded_##name arguments;                                                                          \
         type result = perform;                                                                                         \
         pt_silence_end_store(self, (uintptr_t)address, bytes);                                                         \

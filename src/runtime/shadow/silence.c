@@ -88,17 +88,6 @@ void pt_silence_widen(uintptr_t low, uintptr_t high)
     pt_spin_unlock(&lock);
 }
 
-void pt_silence_disturbed(struct pt_shadow_self *self, uintptr_t address, size_t size)
-{
-    struct pt_locked_range range;
-    self->disturbed = false;
-    if (pt_is_silent() && pt_silence_has(address)) /* it was made in silence */
-        return;
-    pt_runtime_lost();
-    if (pt_address_ok(address) && pt_address_ok(address + size) && pt_slow_begin(self, address, size, true, &range))
-        pt_slow_end_write(self, &range, PT_KIND_WRITE, NULL);
-}
-
 static bool is_outside(uintptr_t address, size_t size)
 {
     uintptr_t from = atomic_load_explicit(&pt_silence_from, memory_order_relaxed);
@@ -106,9 +95,41 @@ static bool is_outside(uintptr_t address, size_t size)
     return !span || (address - from >= span && (address > from || from + PT_SILENCE_ROOM - address >= size));
 }
 
+bool pt_silence_resume(struct pt_shadow_self *self)
+{
+    uintptr_t address = self->store_at;
+    uint32_t size = self->store_size;
+    if (!size)
+        return true;
+    atomic_store_explicit(&self->storing, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* as in pt_silence_begin_store */
+    if (pt_is_silent() && pt_silence_has(address))
+        return false;
+    atomic_store_explicit(&self->storing, 0, memory_order_release);
+    if (pt_address_ok(address) && pt_address_ok(address + size) &&
+        pt_slow_begin(self, address, size, true, &self->late))
+        pt_slow_check(self, &self->late);
+    return true;
+}
+
+void pt_silence_disturbed(struct pt_shadow_self *self, uintptr_t address, size_t size)
+{
+    struct pt_locked_range range;
+    self->disturbed = false;
+    if (self->locked == &self->late) {
+        pt_slow_end_write(self, &self->late, PT_KIND_WRITE, NULL);
+        return;
+    }
+    if (pt_is_silent() && is_outside(address, size)) /* it was made in silence */
+        return;
+    pt_runtime_lost();
+    if (pt_address_ok(address) && pt_address_ok(address + size) && pt_slow_begin(self, address, size, true, &range))
+        pt_slow_end_write(self, &range, PT_KIND_WRITE, NULL);
+}
+
 bool pt_silence_begin_piece(struct pt_shadow_self *self, uintptr_t from, size_t read, uintptr_t to, size_t written)
 {
-    if (!pt_silence_begin_store(self))
+    if (!pt_silence_begin_store(self, 0, 0))
         return false;
     if (is_outside(from, read) && is_outside(to, written))
         return true;
@@ -119,7 +140,7 @@ bool pt_silence_begin_piece(struct pt_shadow_self *self, uintptr_t from, size_t 
 bool pt_silence_open(struct pt_shadow_self *self, uintptr_t address, size_t size, struct pt_locked_range *ret_range)
 {
     bool stores = atomic_load_explicit(&self->storing, memory_order_relaxed);
-    if (!is_outside(address, size) || !(stores ? pt_is_silent() : pt_silence_begin_store(self))) {
+    if (!is_outside(address, size) || !(stores ? pt_is_silent() : pt_silence_begin_store(self, 0, 0))) {
         atomic_store_explicit(&self->storing, 0, memory_order_release);
         return false;
     }

@@ -21,7 +21,8 @@
  * granules. A range that grows is waited for like the end.
  *
  * A fault of a store: its handler may run for long, so that the thread does not store meanwhile. If silence is over
- * when the store has been made, its clocks come late, and the observer is told that something was lost.
+ * when the handler has returned, the store's granules are locked then. Of accesses of more than PT_SILENCE_ROOM bytes
+ * the clocks come late, and the observer is told that something was lost.
  */
 #ifndef PT_RUNTIME_SHADOW_SILENCE_H
 #define PT_RUNTIME_SHADOW_SILENCE_H
@@ -74,12 +75,15 @@ static inline __attribute__((always_inline)) void pt_silence_leave(struct pt_sha
         pt_shadow_hooks.attend(self);
 }
 
-/* True: the thread is in the runtime, stores, and may do so until the end. */
-static inline __attribute__((always_inline)) bool pt_silence_begin_store(struct pt_shadow_self *self)
+/* True: the thread is in the runtime, stores, and may do so until the end. A size of 0: what is said in the end. */
+static inline __attribute__((always_inline)) bool pt_silence_begin_store(struct pt_shadow_self *self, uintptr_t address,
+                                                                         uint32_t size)
 {
     if (__builtin_expect(!self || self->busy, 0))
         return false;
     self->busy = 1;
+    self->store_at = address;
+    self->store_size = size;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&self->storing, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* for other threads: the barrier of who ends silence */
@@ -89,6 +93,8 @@ static inline __attribute__((always_inline)) bool pt_silence_begin_store(struct 
     return false;
 }
 
+/* The handler of a fault in the middle of a store has returned. True: the store is disturbed, for its end. */
+bool pt_silence_resume(struct pt_shadow_self *self);
 /* A fault has disturbed the store. */
 void pt_silence_disturbed(struct pt_shadow_self *self, uintptr_t address, size_t size);
 static inline __attribute__((always_inline)) void pt_silence_end_store(struct pt_shadow_self *self, uintptr_t address,
