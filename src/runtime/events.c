@@ -414,6 +414,7 @@ void pt_events_register(void)
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
+        .each = pt_thread_each_shadow,
         .before_access = on_before_access,
         .gated_read = on_gated_read,
         .locked = on_locked,

@@ -38,6 +38,7 @@
 #include "runtime/race/life.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
@@ -191,6 +192,13 @@ static bool may_run_twins(const struct pt_config *config, bool streams)
            !pt_monitor_on && !pt_gate && !pt_record_on && !pt_explore_on && !streams;
 }
 
+/* Whether nobody hears of accesses but those of watched variables, as long as all threads have the same clock. */
+static bool may_be_silent(bool streams)
+{
+    return pt_is_recording() && !pt_races_wanted && !pt_runtime_records_full() && !pt_monitor_on && !pt_gate &&
+           !pt_record_on && !pt_explore_on && !streams;
+}
+
 /* Of the objects that are linked together, or with the program: what is opened later counts as one (events.c). */
 extern const char __portent_built __attribute__((weak, visibility("default")));
 
@@ -227,6 +235,8 @@ void pt_start_recording(bool streams)
         pt_record_begin();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
+    if (may_be_silent(streams))
+        pt_silence_start();
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams);

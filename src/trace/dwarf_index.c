@@ -4,7 +4,8 @@
  * before or after it and in another unit (link-time optimisation). Entries are told apart by their address in memory,
  * which also works across split units, where offsets do not.
  *
- * Cost: linear in the debug information. Nesting deeper than MAX_DEPTH is not entered; nobody writes such programs.
+ * Cost: linear in the debug information, which is passed over once more for each level of scopes (dwarf_skip.h).
+ * Nesting deeper than MAX_DEPTH is not entered; nobody writes such programs.
  */
 #include "trace/dwarf_index.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "trace/dwarf_skip.h"
 #include "trace/dwarf_static.h"
 
 enum { MAX_DEPTH = 200 };
@@ -23,9 +25,10 @@ struct walk {
     Dwarf_Die unit;
     Dwarf *dwarf;
     struct pt_dwarf_statics statics;
-    struct pt_buf scope; /* "ns::C::", the present scope */
-    bool nameless;       /* inside a function whose entry has no name */
-    bool definitions;    /* the second walk */
+    struct pt_dwarf_skip skip; /* over entries of the unit */
+    struct pt_buf scope;       /* "ns::C::", the present scope */
+    bool nameless;             /* inside a function whose entry has no name */
+    bool definitions;          /* the second walk */
 };
 
 void pt_dwarf_index_init(struct pt_dwarf_index *index)
@@ -134,8 +137,8 @@ static void take_variable(struct walk *w, Dwarf_Die *die, bool in_function)
 {
     struct pt_dwarf_var var = {.die = *die, .unit = w->unit};
     enum pt_dwarf_storage place;
-    if (has_flag(die, DW_AT_declaration) || !place_of(die, &place, &var.address) ||
-        (in_function && place == PT_PLACE_NONE))
+    if (pt_dwarf_skip_declares(&w->skip, die) || has_flag(die, DW_AT_declaration) ||
+        !place_of(die, &place, &var.address) || (in_function && place == PT_PLACE_NONE))
         return;
     var.place = (uint8_t)place;
     var.name = w->nameless ? name_by_symbol(w, die, var.address) : name_of(w, die);
@@ -168,8 +171,10 @@ static void walk_children(struct walk *w, Dwarf_Die *die, bool in_function, unsi
 static void walk_scope(struct walk *w, Dwarf_Die *die, const char *name, bool in_function, unsigned depth)
 {
     size_t len = w->scope.len;
-    if (name)
-        pt_buf_printf(&w->scope, "%s::", name);
+    if (name) {
+        pt_buf_puts(&w->scope, name);
+        pt_buf_puts(&w->scope, "::");
+    }
     walk_children(w, die, in_function, depth + 1);
     w->scope.len = len;
 }
@@ -209,7 +214,8 @@ static void declare(struct walk *w, Dwarf_Die *die)
 
 static void walk_entry(struct walk *w, Dwarf_Die *die, bool in_function, unsigned depth)
 {
-    switch (dwarf_tag(die)) {
+    int tag = pt_dwarf_skip_tag(&w->skip, die);
+    switch (tag) {
     case DW_TAG_namespace:
         walk_scope(w, die, dwarf_diename(die), in_function, depth);
         break;
@@ -228,13 +234,15 @@ static void walk_entry(struct walk *w, Dwarf_Die *die, bool in_function, unsigne
     case DW_TAG_member: /* a static one, up to DWARF 4 */
         if (!w->definitions)
             declare(w, die);
-        else if (dwarf_tag(die) == DW_TAG_variable)
+        else if (tag == DW_TAG_variable)
             take_variable(w, die, in_function);
         break;
     case DW_TAG_subprogram:
-        if (w->definitions)
+        if (w->definitions && !pt_dwarf_skip_declares(&w->skip, die)) /* which has no code, and no statics */
             walk_function(w, die, depth);
-        else if (!dwarf_hasattr(die, DW_AT_specification) && !dwarf_hasattr(die, DW_AT_abstract_origin))
+        else if (w->definitions)
+            break;
+        else if (!pt_dwarf_skip_refers(&w->skip, die))
             declare(w, die);
         break;
     default:
@@ -249,7 +257,7 @@ static void walk_children(struct walk *w, Dwarf_Die *die, bool in_function, unsi
         return;
     do
         walk_entry(w, &child, in_function, depth);
-    while (dwarf_siblingof(&child, &child) == 0);
+    while (pt_dwarf_skip_next(&w->skip, &child) == 0);
 }
 
 static void walk_units(struct walk *w, Dwarf *dwarf)
@@ -259,8 +267,10 @@ static void walk_units(struct walk *w, Dwarf *dwarf)
     uint8_t type;
     while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
         w->unit = type == DW_UT_skeleton && split.addr ? split : die;
-        if (type == DW_UT_compile || type == DW_UT_partial || type == DW_UT_skeleton)
-            walk_children(w, &w->unit, false, 0);
+        if (type != DW_UT_compile && type != DW_UT_partial && type != DW_UT_skeleton)
+            continue;
+        pt_dwarf_skip_enter(&w->skip, &w->unit);
+        walk_children(w, &w->unit, false, 0);
     }
 }
 
@@ -274,6 +284,7 @@ void pt_dwarf_index_fill(struct pt_dwarf_index *index, Dwarf *dwarf)
 {
     struct walk w = {.index = index, .dwarf = dwarf};
     pt_dwarf_statics_init(&w.statics);
+    pt_dwarf_skip_init(&w.skip);
     pt_map64_init(&w.declared);
     pt_buf_init(&w.scope);
     for (int pass = 0; pass < 2; pass++) {
@@ -284,6 +295,7 @@ void pt_dwarf_index_fill(struct pt_dwarf_index *index, Dwarf *dwarf)
         qsort(index->functions, index->function_count, sizeof *index->functions, by_entry);
     pt_buf_release(&w.scope);
     pt_map64_release(&w.declared);
+    pt_dwarf_skip_release(&w.skip);
     pt_dwarf_statics_release(&w.statics);
 }
 

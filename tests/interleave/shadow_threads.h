@@ -157,6 +157,11 @@ void pt_runtime_activate(unsigned what)
     atomic_fetch_or_explicit(&pt_active, (uint8_t)what, memory_order_relaxed);
 }
 
+void pt_runtime_deactivate(unsigned what)
+{
+    atomic_fetch_and_explicit(&pt_active, (uint8_t)~what, memory_order_seq_cst);
+}
+
 static _Alignas(4096) unsigned char blocks[BLOCKS][BLOCK];
 static unsigned blocks_used;
 
@@ -214,6 +219,10 @@ bool pt_sys_barrier(void)
 {
     pt_interleave_barrier();
     return true;
+}
+bool pt_sys_is_alone(void)
+{
+    return false;
 }
 bool pt_sys_is_quiet(void)
 {
@@ -390,7 +399,7 @@ static void begin_anew(void)
 }
 
 /* All threads have a clock of their own. */
-static int start(void **state)
+__attribute__((unused)) static int start(void **state)
 {
     (void)state;
     begin_anew();

@@ -345,6 +345,13 @@ class Tests:
         self.chain(run, total)
         return run
 
+    def fault_silent(self):
+        """A copy that its handler lets another thread's event overtake is told as lost; else nothing is."""
+        self.life("fault_silent", 0, 1)
+        self.life("fault_silent", 1, 2)
+        run = self.observe("life", ["fault_silent", 1, "copies"], [("a", 0, 4)])
+        assert run.summary["status"] == "0" and run.number("dropped") == 1, run.summary
+
     def lives(self, program, arguments, threads=None, status="0"):
         """Every event of rt/lives.c is there, in the right thread: `threads` has how many each of them makes."""
         run = self.observe(program, arguments, [("a", 0, 4)])
@@ -477,7 +484,8 @@ class Tests:
             self.test("lives %s early_handler" % form, self.early_handler, program, 20 // less)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
-        self.test("fault_kept", self.life, "fault_kept", 2000, 4000)
+        self.test("fault_kept", self.life, "fault_kept", 2000, 4001)
+        self.test("fault_silent", self.fault_silent)
         self.test("fork", self.life, "fork", 1000, 2000)
         self.test("many", self.threads, "many")
         self.test("many_detached", self.threads, "many_detached")

@@ -28,6 +28,7 @@ static struct {
     pt_clock_id id;
     struct vector clock;
 } vars[VARS];
+static struct vector common; /* that all threads begin with: number 0 */
 static uint32_t next_number;
 static pt_clock_id largest;
 
@@ -56,7 +57,7 @@ static void check(pt_clock_id id, const struct vector *expected)
 {
     struct vector found = {0};
     largest = id > largest ? id : largest;
-    for (uint32_t i = 0; id && i < pt_clocks[id].count; i++) {
+    for (uint32_t i = 0; i < pt_clocks[id].count; i++) {
         assert_true(i == 0 || pt_clocks[id].pairs[i - 1].thread < pt_clocks[id].pairs[i].thread);
         assert_true(pt_clocks[id].pairs[i].count > 0);
         found.count[pt_clocks[id].pairs[i].thread] = pt_clocks[id].pairs[i].count;
@@ -70,6 +71,7 @@ static void begin(unsigned at)
     threads[at].self.slot = at;
     threads[at].self.number = next_number++;
     threads[at].self.events = BEFORE;
+    threads[at].clock = common;
 }
 
 static void end(unsigned at)
@@ -152,12 +154,17 @@ static void step(unsigned *seed)
         compare(seed);
 }
 
-static void test_clocks_are_vectors(void **state)
+static void compare_with_vectors(void)
 {
-    (void)state;
     unsigned seed = 7;
+    next_number = common.count[0] ? 2 : 0;
+    largest = 0;
     for (unsigned i = 0; i < PLACES; i++)
         begin(i);
+    for (unsigned var = 0; var < VARS; var++) {
+        vars[var].id = 0;
+        vars[var].clock = common;
+    }
     for (unsigned i = 0; i < STEPS; i++) {
         step(&seed);
         if (i % 1000 == 999 && next_number < NUMBERS) { /* some of them in the middle of a ring's cycle */
@@ -174,6 +181,32 @@ static void test_clocks_are_vectors(void **state)
         pt_clock_release(&threads[0].self, vars[var].id, 1);
     for (unsigned i = 0; i < PLACES; i++)
         end(i);
+}
+
+static void test_clocks_are_vectors(void **state)
+{
+    (void)state;
+    compare_with_vectors();
+}
+
+/* Events of two threads, each alone when it had them: whoever comes later knows of them. */
+static void test_a_first_clock_that_all_have(void **state)
+{
+    (void)state;
+    struct pt_clock_self one = {.number = 0}, other = {.number = 1};
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(pt_clock_tick_all(&one));
+    assert_true(pt_clock_tick_all(&other));
+    assert_true(pt_clock_tick_all(&one));
+    common.count[0] = 4;
+    common.count[1] = 1;
+    check(0, &common);
+    assert_int_equal(one.events, 4);
+    assert_int_equal(one.id, 0);
+    compare_with_vectors();
+    pt_clock_restart();
+    common = (struct vector){0};
+    check(0, &common);
 }
 
 static void test_the_empty_clock(void **state)
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_numbers_come_back), /* first: all numbers still have room for as many pairs */
         cmocka_unit_test(test_clocks_are_vectors),
         cmocka_unit_test(test_the_empty_clock),
+        cmocka_unit_test(test_a_first_clock_that_all_have),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

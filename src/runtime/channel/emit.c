@@ -195,7 +195,8 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
                                            uint32_t bytes)
 {
     bool is_long = clock && clock->count > LONG_CLOCK && !pt_runtime_records_full();
-    const struct pt_clock_snapshot *earlier = is_long ? &pt_clocks[self->channel->emitted] : NULL;
+    static const struct pt_clock_snapshot none; /* no record has had the thread's first clock */
+    const struct pt_clock_snapshot *earlier = self->channel->emitted ? &pt_clocks[self->channel->emitted] : &none;
     uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock ? clock->count : 0;
     uint64_t stack = type == PT_RECORD_EVENT && pt_runtime_records_memory() ? known_stack(self) : 0;
     uint32_t after = stack ? (uint32_t)sizeof stack : 0;
@@ -223,7 +224,7 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
 
 static const struct pt_clock_snapshot *clock_of(const struct pt_thread *self)
 {
-    return self->shadow.clock.id ? &pt_clocks[self->shadow.clock.id] : NULL;
+    return &pt_clocks[self->shadow.clock.id];
 }
 
 /* What portent.h makes: its place was given before, see place.c. */

@@ -15,9 +15,10 @@
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 
-enum { BATCH = 32, CHUNK = 1 << 20 };
+enum { BATCH = 32, CHUNK = 1 << 20, FIRST_PAIRS = 16 };
 
 struct pt_clock_snapshot *pt_clocks;
+static struct pt_clock_pair first_pairs[FIRST_PAIRS]; /* of number 0 */
 
 struct room {
     struct room *next;
@@ -180,7 +181,7 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
     if (a == b || !a)
         return true;
     const struct pt_clock_snapshot *x = &pt_clocks[a], *y = &pt_clocks[b];
-    if (!b || x->count > y->count)
+    if (x->count > y->count)
         return false;
     uint32_t j = 0;
     for (uint32_t i = 0; i < x->count; i++, j++) {
@@ -278,7 +279,7 @@ pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b)
 pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
 {
     const struct pt_clock_snapshot *x = &pt_clocks[self->id];
-    uint32_t pairs = self->id ? x->count : 0, at = 0;
+    uint32_t pairs = x->count, at = 0;
     while (at < pairs && x->pairs[at].thread < self->number)
         at++;
     uint32_t rest = at < pairs && x->pairs[at].thread == self->number ? at + 1 : at;
@@ -297,10 +298,26 @@ pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
     return id;
 }
 
+bool pt_clock_tick_all(struct pt_clock_self *self)
+{
+    struct pt_clock_snapshot *clock = &pt_clocks[0];
+    uint32_t at = 0;
+    while (at < clock->count && clock->pairs[at].thread != self->number)
+        at++;
+    bool is_last = at == clock->count && (!at || clock->pairs[at - 1].thread < self->number);
+    if (at == clock->count && (!is_last || at == FIRST_PAIRS))
+        return false;
+    clock->pairs = first_pairs;
+    clock->count += at == clock->count;
+    clock->pairs[at] = (struct pt_clock_pair){self->number, ++self->events};
+    self->changes++;
+    return true;
+}
+
 pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows)
 {
     const struct pt_clock_snapshot *x = &pt_clocks[self->id];
-    uint32_t pairs = self->id ? x->count : 0;
+    uint32_t pairs = x->count;
     pt_clock_id id = make_own(self, pairs);
     if (!id) {
         pt_know_release(self, knows);

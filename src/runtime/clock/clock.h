@@ -3,7 +3,8 @@
  *
  * Only relevant events advance a clock, so nearly all accesses find the numbers they expect and compare two integers
  * instead of two vectors. A snapshot is a sorted list of (thread, count) pairs without zeros; 0 is the number of the
- * empty one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
+ * one that all threads begin with, and that all others are no earlier than: empty, unless a thread has had events while
+ * it was the only one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
  *
  * Who has a number owns a reference: each shadow word, each thread, each thread that waits to be joined. A snapshot
  * that nobody has is used again, so memory is bounded by the snapshots alive, at most two per granule of shared
@@ -83,6 +84,9 @@ pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id
 pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b);
 /* V_i with the thread's component set to `count`: */
 pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count);
+/* The next relevant event of the calling thread, for number 0, which is its clock: there is no other clock, and no
+ * other thread. Whoever comes later knows of it. False: nothing has happened, there is no room. */
+bool pt_clock_tick_all(struct pt_clock_self *self);
 /* V_i with other knowledge, references to which it takes over: */
 pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows);
 /* V_i with another fact of the thread about itself, which the caller fills: an entry of this cap and size. Where it can

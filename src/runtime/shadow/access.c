@@ -14,6 +14,7 @@
 
 #include "core/explore.h"
 #include "runtime/shadow/racing.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/sys/delay.h"
 
 /* Where threads are scheduled, the turn comes first of all: then all that there is beside it. */
@@ -72,12 +73,44 @@
             (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),        \
             (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
+/* Where all threads have the same clock (silence.h). */
+#define SILENT_READ(name, type, perform)                                                                               \
+    static inline type silent_##name(const void *address, int order, const struct pt_site *site)                       \
+    {                                                                                                                  \
+        if (pt_silence_has((uintptr_t)address)) {                                                                      \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (__builtin_expect(pt_is_silent(), 1))                                                                   \
+                return value;                                                                                          \
+        }                                                                                                              \
+        return recorded_##name(address, order, site);                                                                  \
+    }
+#define SILENT_CHANGE(name, bytes, type, parameters, arguments, perform)                                               \
+    static COLD type silent_##name parameters                                                                          \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        if (!pt_silence_has((uintptr_t)address) || !pt_silence_begin_store(self, (uintptr_t)address, bytes))           \
+            return recorded_##name arguments;                                                                          \
+        type result = perform;                                                                                         \
+        pt_silence_end_store(self, (uintptr_t)address, bytes);                                                         \
+        return result;                                                                                                 \
+    }
+#define SILENT_WRITE(name, bytes, type, perform)                                                                       \
+    SILENT_CHANGE(name, bytes, type, (void *address, type value, int op, int order, const struct pt_site *site),       \
+                  (address, value, op, order, site), perform)
+#define SILENT_EXCHANGE(bytes, type)                                                                                   \
+    SILENT_CHANGE(cas##bytes, bytes, type,                                                                             \
+                  (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),  \
+                  (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
+
 /* What is done, by what there is to do. */
 #define BY_MODE(perform, plain, name, arguments)                                                                       \
     do {                                                                                                               \
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
+        if (mode == PT_ACTIVE_SILENCE)                                                                                 \
+            return silent_##name arguments;                                                                            \
         plain(perform, name, arguments);                                                                               \
         if (__builtin_expect(mode & (PT_ACTIVE_LIVES | PT_ACTIVE_EXPLORES), 0))                                        \
             return mode & PT_ACTIVE_EXPLORES ? explored_##name arguments : living_##name arguments;                    \
@@ -147,6 +180,12 @@
     DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
     DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
+    SILENT_READ(load##bytes, type, LOAD(bytes))                                                                        \
+    SILENT_READ(atomic_load##bytes, type, native_load##bytes(address))                                                 \
+    SILENT_WRITE(store##bytes, bytes, type, STORE(bytes))                                                              \
+    SILENT_WRITE(atomic_store##bytes, bytes, type, ATOMIC_STORE(bytes))                                                \
+    SILENT_WRITE(update##bytes, bytes, type, ATOMIC_UPDATE(bytes))                                                     \
+    SILENT_EXCHANGE(bytes, type)                                                                                       \
     RACING_LOAD(bytes, type)                                                                                           \
     RACING_STORE(bytes, type)                                                                                          \
     HOT(bytes, type)                                                                                                   \
@@ -181,6 +220,8 @@
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return LOAD(bytes);                                                                                        \
+        if (mode == PT_ACTIVE_SILENCE)                                                                                 \
+            return silent_load##bytes(address, PT_PLAIN, site);                                                        \
         if (mode == PT_ACTIVE_RACES)                                                                                   \
             return hot_load##bytes(address, site);                                                                     \
         if (mode == PT_ACTIVE_RECORDS)                                                                                 \
@@ -201,6 +242,8 @@
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             STORE(bytes);                                                                                              \
+        else if (mode == PT_ACTIVE_SILENCE)                                                                            \
+            (void)silent_store##bytes(address, value, 0, 0, site);                                                     \
         else if (mode == PT_ACTIVE_RACES)                                                                              \
             hot_store##bytes(address, value, site);                                                                    \
         else if (mode == PT_ACTIVE_RECORDS)                                                                            \

@@ -64,15 +64,20 @@ static void release_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
     }
 }
 
-/* The references of a record's bytes that change: of what stays the same none is touched. */
+/* The references of a record's bytes that change: of what stays the same none is touched, and neighbours that change
+ * alike are changed together. */
 static void change_each(struct pt_shadow_self *self, pt_clock_id ids[8], const pt_clock_id now[8])
 {
-    for (unsigned i = 0; i < 8; i++) {
-        if (ids[i] == now[i])
+    for (unsigned i = 0, j; i < 8; i = j) {
+        pt_clock_id was = ids[i], is = now[i];
+        for (j = i + 1; j < 8 && ids[j] == was && now[j] == is; j++)
+            ;
+        if (was == is)
             continue;
-        pt_self_acquire(&self->clock, now[i], 1);
-        pt_self_release(&self->clock, ids[i], 1);
-        ids[i] = now[i];
+        pt_self_acquire(&self->clock, is, j - i);
+        pt_self_release(&self->clock, was, j - i);
+        for (unsigned k = i; k < j; k++)
+            ids[k] = is;
     }
 }
 

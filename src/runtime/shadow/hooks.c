@@ -14,6 +14,10 @@ static void attend(struct pt_shadow_self *self)
 {
     (void)self;
 }
+static void each(void (*visit)(struct pt_shadow_self *self))
+{
+    (void)visit;
+}
 static void before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                           const struct pt_site *site)
 {
@@ -56,6 +60,7 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .introduce = introduce,
     .introduce_at = introduce_at,
     .attend = attend,
+    .each = each,
     .before_access = before_access,
     .gated_read = about,
     .locked = locked,

@@ -29,6 +29,8 @@ struct pt_shadow_hooks {
     struct pt_shadow_self *(*introduce_at)(uintptr_t address, size_t size, bool write);
     /* The thread has left the runtime, and `attention` is not 0. */
     void (*attend)(struct pt_shadow_self *self);
+    /* Every thread that is known and has not ended. */
+    void (*each)(void (*visit)(struct pt_shadow_self *self));
     /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. The site may
      * be NULL: it is not known yet. */
     void (*before_access)(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,

@@ -206,10 +206,11 @@ uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t addre
     if (!(word & PT_SHADOW_FINE) || pt_narrow_unites(fine, size, write))
         return write ? pt_granule_after_write(self, address, word, bytes)
                      : pt_granule_after_read(self, address, word, bytes);
-    bool packs = pt_fine_are_many() || (write && pt_narrow_seems_whole(fine, self->clock.id, first));
+    bool packs = write && pt_narrow_seems_whole(fine, self->clock.id, first);
     pt_narrow_put(self, fine->access + first, size, true);
     if (write)
         pt_narrow_put(self, fine->write + first, size, false);
+    packs |= pt_fine_are_many() && pt_narrow_agrees(fine, self->clock.id);
     return packs ? pt_granule_pack(self, address, word) : word;
 }
 

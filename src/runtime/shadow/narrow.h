@@ -133,6 +133,16 @@ static inline bool pt_narrow_seems_whole(const struct pt_fine *fine, pt_clock_id
            fine->access[byte] == clock && fine->access[0] == clock && fine->access[7] == clock;
 }
 
+/* After an access with this clock, where there are many records: whether no byte has another clock of accesses, so that
+ * the granule may be packed. */
+static inline bool pt_narrow_agrees(const struct pt_fine *fine, pt_clock_id clock)
+{
+    bool agrees = true;
+    for (unsigned i = 0; i < 8; i++)
+        agrees &= fine->access[i] == clock || !fine->access[i];
+    return agrees;
+}
+
 static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                 uint64_t seen, uintptr_t address, unsigned size,
                                                                 bool write)
@@ -141,10 +151,11 @@ static inline __attribute__((always_inline)) void pt_narrow_end(struct pt_shadow
     if (__builtin_expect(!pt_fast_kept(self), 0)) {
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), write);
     } else {
-        bool packs = pt_fine_are_many() || (write && pt_narrow_seems_whole(fine, self->clock.id, address & 7));
+        bool packs = write && pt_narrow_seems_whole(fine, self->clock.id, address & 7);
         bool own = pt_narrow_put(self, fine->access + (address & 7), size, true);
         if (write)
             pt_narrow_put(self, fine->write + (address & 7), size, false);
+        packs |= pt_fine_are_many() && pt_narrow_agrees(fine, self->clock.id);
         if (__builtin_expect(packs, 0))
             seen = pt_granule_pack(self, address, seen);
         if (own && !self->never_keeps)

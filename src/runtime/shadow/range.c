@@ -16,6 +16,7 @@
 #include "runtime/shadow/kept.h"
 #include "runtime/shadow/owned.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
 
@@ -50,6 +51,10 @@ static void begin(const void *address, size_t size, bool write)
         count_lost(address, size);
         return;
     }
+    if (pt_is_silent() && pt_silence_open(self, (uintptr_t)address, size, &self->open[self->open_count])) {
+        self->open_count++;
+        return;
+    }
     pt_shadow_before(self, (uintptr_t)address, size, write, NULL);
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
@@ -67,6 +72,10 @@ static void end(const void *address, int effect, int order, const struct pt_site
     if (!self || !self->open_count || self->open[self->open_count - 1].from != (uintptr_t)address)
         return;
     struct pt_locked_range *range = &self->open[--self->open_count];
+    if (range->silent) {
+        pt_silence_close(self, range);
+        return;
+    }
     range->order = pt_slow_order(order);
     if (range->high && effect != PT_ATOMIC_READ)
         pt_slow_end_write(self, range, effect == PT_ATOMIC_UPDATE ? PT_KIND_UPDATE : PT_KIND_WRITE, site);
@@ -165,6 +174,11 @@ static void *recorded_move(void *to, const void *from, size_t size, const struct
         count_lost(to, size);
         return memmove(to, from, size);
     }
+    if (pt_is_silent() && pt_silence_begin_piece(self, (uintptr_t)from, size, (uintptr_t)to, size)) {
+        memmove(to, from, size);
+        pt_silence_end_store(self, (uintptr_t)to, size);
+        return to;
+    }
     unsigned char buffer[PIECE];
     bool backwards = (uintptr_t)to - (uintptr_t)from < size;
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -219,6 +233,11 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
         count_lost(to, size);
         return memset(to, byte, size);
     }
+    if (pt_is_silent() && pt_silence_begin_piece(self, 0, 0, (uintptr_t)to, size)) {
+        memset(to, byte, size);
+        pt_silence_end_store(self, (uintptr_t)to, size);
+        return to;
+    }
     unsigned char buffer[PIECE];
     memset(buffer, byte, size < PIECE ? size : PIECE);
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -237,6 +256,12 @@ static void copy_and_fill(char *to, const char *from, size_t length, size_t zero
         count_lost(to, size);
         memcpy(to, from, length);
         memset(to + length, 0, zeros);
+        return;
+    }
+    if (pt_is_silent() && pt_silence_begin_piece(self, (uintptr_t)from, length, (uintptr_t)to, size)) {
+        memcpy(to, from, length);
+        memset(to + length, 0, zeros);
+        pt_silence_end_store(self, (uintptr_t)to, size);
         return;
     }
     unsigned char buffer[PIECE];

@@ -1,6 +1,7 @@
 #include "runtime/shadow/self.h"
 
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/sys/runtime.h"
 
 __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")));
@@ -23,6 +24,7 @@ void pt_shadow_refresh(struct pt_shadow_self *self)
 void pt_shadow_set_clock(struct pt_shadow_self *self, pt_clock_id owned)
 {
     pt_clock_id before = self->clock.id;
+    pt_silence_end();
     pt_self_replace(&self->clock, owned); /* which remembers `before`: its number keeps its meaning */
     if (pt_shadow_hooks.clock_changed)
         pt_shadow_hooks.clock_changed(self, before);
@@ -33,6 +35,7 @@ void pt_shadow_say(struct pt_shadow_self *self, pt_clock_id owned)
 {
     if (!owned)
         return;
+    pt_silence_end();
     pt_self_replace(&self->clock, owned);
     pt_know_settle(&self->clock, pt_clocks[owned].knows.vector);
     self->care = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
@@ -53,6 +56,8 @@ void pt_shadow_take(struct pt_shadow_self *self, pt_clock_id id)
 
 void pt_shadow_tick(struct pt_shadow_self *self)
 {
+    if (pt_silence_tick(self))
+        return;
     pt_clock_id next = pt_clock_next_tick(&self->clock, ++self->clock.events);
     if (next)
         pt_shadow_set_clock(self, next);

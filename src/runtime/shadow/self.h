@@ -35,6 +35,7 @@ struct pt_locked_range {
     uintptr_t low, high; /* the granules locked */
     bool watched;
     bool kept;     /* nothing of it is locked: the thread keeps all of it (kept.h) */
+    bool silent;   /* nor is anything to be known of it: it is made in silence (silence.h) */
     bool bare;     /* nothing is known of its granules, and nothing will be: the thread only records (small.h) */
     uint8_t order; /* enum pt_memory_order of an atomic access of the program, or of a `sync` */
     bool stores;   /* it is an atomic store, which comes as an update */
@@ -90,7 +91,10 @@ struct pt_shadow_self {
     uint32_t keeper;           /* its number as a keeper of pages (kept.h), while it may use that; else 0 */
     uint32_t kept_as;          /* the same; 0: it has never kept one */
     _Atomic uint32_t keeping;  /* odd while it is at work with granules that it keeps */
-    uint32_t kept_turn;        /* counts accesses, so that it looks for pages now and then */
+    _Atomic uint32_t storing;  /* 1: it stores in silence (silence.h) */
+    uint32_t store_size;       /* of that; 0: it is not one of a hook */
+    uintptr_t store_at;
+    uint32_t kept_turn; /* counts accesses, so that it looks for pages now and then */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
@@ -108,6 +112,7 @@ struct pt_shadow_self {
     bool gives_back; /* what it forgets is memory that it gives back now, and no stack of which others have used the
                         rest */
     const struct pt_site *moved_at;           /* where it wrote a pointer of a path last (path.h) */
+    struct pt_locked_range late;              /* of a store in silence that had a fault */
     struct pt_locked_range open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     volatile uint32_t open_count;
 };

@@ -10,6 +10,7 @@
 
 #include "runtime/shadow/granule.h"
 #include "runtime/shadow/kept.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/watch.h"
 
 enum { RUN = 8 };
@@ -32,6 +33,7 @@ void pt_shadow_restart(void)
     }
     pt_fine_restart();
     pt_kept_restart();
+    pt_silence_restart();
 }
 
 static void list_leaf(struct pt_shadow_leaf *leaf)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/shadow/path.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
@@ -88,6 +89,7 @@ static bool mark(struct pt_shadow_self *self, uint32_t object)
         pt_runtime_give_up();
         return false;
     }
+    pt_silence_widen(low, (end + 7) & ~(uintptr_t)7);
     uintptr_t locked = low;
     for (; locked < end; locked += 8) {
         pt_shadow_word *word = pt_shadow_word_of(locked);

@@ -14,7 +14,8 @@ enum pt_cache {
     PT_CACHE_READINGS = 8, /* clocks of reads that readers keep for themselves (readers.h) */
     PT_CACHE_RAISED = 16,  /* how often a thread has raised an access clock next to other readers (readers.c) */
     PT_CACHE_RING = 32,    /* clock numbers of a thread's own (ring.c) */
-    PT_CACHE_KEPT = 64     /* pages that one thread alone uses (shadow/kept.h) */
+    PT_CACHE_KEPT = 64,    /* pages that one thread alone uses (shadow/kept.h) */
+    PT_CACHE_SILENCE = 128 /* that all threads have the same clock (shadow/silence.h) */
 };
 
 #ifndef PT_WITHOUT

@@ -19,6 +19,8 @@ enum pt_activity {
     PT_ACTIVE_LIVES = 8,     /* lifetimes are looked at (runtime/race/life.h) */
     PT_ACTIVE_EXPLORES = 16, /* threads are scheduled (runtime/explore), and there are several */
     PT_ACTIVE_FILES = 32,    /* with RECORDS: the program records everything by itself (runtime/record) */
+    PT_ACTIVE_SILENT = 64,   /* with RECORDS alone: all threads have the same clock (runtime/shadow/silence.h) */
+    PT_ACTIVE_SILENCE = PT_ACTIVE_RECORDS | PT_ACTIVE_SILENT,
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel;       /* NULL: nobody observes */

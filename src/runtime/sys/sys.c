@@ -380,6 +380,13 @@ uint64_t pt_sys_process_start(void)
     return start;
 }
 
+extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
+
+bool pt_sys_is_alone(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
 /* A folder for each, and two names of its own. The first one stays there when it has ended. */
 uint64_t pt_sys_thread_count(void)
 {

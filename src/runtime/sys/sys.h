@@ -78,6 +78,8 @@ uint64_t pt_sys_process(void);
 uint64_t pt_sys_process_start(void);
 /* How many threads live in it, the runtime's own too; 0: not known. */
 uint64_t pt_sys_thread_count(void);
+/* Whether no other thread has been started in this process, by whomever; false where libc does not know. */
+bool pt_sys_is_alone(void);
 _Noreturn void pt_sys_exit(int status);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and since 1970. */

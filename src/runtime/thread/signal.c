@@ -26,6 +26,7 @@
 #include "runtime/shadow/granule.h"
 #include "runtime/shadow/owned.h"
 #include "runtime/shadow/path.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
@@ -164,11 +165,14 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     struct pt_shadow_self *self = &thread->shadow;
     struct pt_locked_range *locked = self->locked;
     uint32_t busy = self->busy, open = self->open_count;
-    _Atomic uint64_t *word = locked ? NULL : self->locked_word;
-    struct pt_reading *reading = locked ? NULL : self->reading;
+    bool stores = atomic_load_explicit(&self->storing, memory_order_relaxed); /* in silence */
+    _Atomic uint64_t *word = locked || stores ? NULL : self->locked_word;
+    struct pt_reading *reading = locked || stores ? NULL : self->reading;
     bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
     bool racing = self->racing, owned = pt_owned_suspend(self), kept = pt_kept_suspend(self);
     uint64_t owned_at = self->owned_at;
+    uintptr_t store_at = self->store_at;
+    uint32_t store_size = self->store_size;
     uint32_t race_cells = racing ? self->race->locked_count : 0;
     if (racing)
         pt_race_suspend(self->race);
@@ -183,6 +187,7 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     self->locked = NULL;
     self->reading = NULL;
     self->disturbed = false; /* accesses of the handler are none of this one's */
+    atomic_store_explicit(&self->storing, 0, memory_order_release);
     self->busy = self->open_count = 0;
     if (self->attention & PT_ATTEND_SIGNAL)
         undefer(thread, signal, context);
@@ -199,9 +204,11 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
         pt_granule_collect(self, pt_granule_lock(word));
     self->locked_word = word;
     self->owned_at = owned_at;
+    self->store_at = store_at;
+    self->store_size = store_size;
     if (owned)
         pt_owned_resume(self);
-    self->disturbed = disturbed || owned;
+    self->disturbed = disturbed || owned || (stores && pt_silence_resume(self));
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

@@ -200,6 +200,16 @@ void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread)
     unlock_threads(self);
 }
 
+void pt_thread_each_shadow(void (*visit)(struct pt_shadow_self *self))
+{
+    struct pt_thread *self = lock_threads();
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (struct pt_thread *thread = threads.buckets[i]; thread; thread = thread->next)
+            if (atomic_load_explicit(&thread->state, memory_order_relaxed) != PT_THREAD_ENDED)
+                visit(&thread->shadow);
+    unlock_threads(self);
+}
+
 uint32_t pt_thread_live(void)
 {
     struct pt_thread *self = lock_threads();

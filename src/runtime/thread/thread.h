@@ -153,6 +153,7 @@ struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign);
 void pt_thread_unclaim(struct pt_thread *thread);
 /* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for
  * it. */
+void pt_thread_each_shadow(void (*visit)(struct pt_shadow_self *self)); /* for shadow/hooks.h */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
 /* How many there are: made, and not ended. */
 uint32_t pt_thread_live(void);

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,9 @@ static int fault_kept(long n)
     struct sigaction action = {.sa_sigaction = unguard_and_count, .sa_flags = SA_SIGINFO};
     char text[600];
     long wrong = 0;
+    pthread_t other;
+    pthread_create(&other, NULL, count_up, (void *)1); /* which ends silence (shadow/silence.h) */
+    pthread_join(other, NULL);
     sigaction(SIGSEGV, &action, NULL);
     guarded = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(text, 7, sizeof text);
@@ -108,7 +112,42 @@ static int fault_kept(long n)
         else
             __portent_memcpy(text, guarded, 500, SITE, SITE);
     }
-    return wrong || a != 2 * n;
+    return wrong || a != 2 * n + 1;
+}
+
+/* A store in silence has a fault. Its handler lets another thread have an event, which ends silence, if that is asked
+ * for: then its granule is locked when it is made. Of a copy something is lost. */
+static _Atomic int asked;
+static void unguard_and_wait(int signal, siginfo_t *info, void *context)
+{
+    unguard(signal, info, context);
+    asked++;
+    while (asked == 1)
+        usleep(100);
+}
+static void *count_when_asked(void *context)
+{
+    while (!asked)
+        usleep(100);
+    count_up(context);
+    asked++;
+    return NULL;
+}
+static int fault_silent(long events, bool copies)
+{
+    int nine = 9;
+    struct sigaction action = {.sa_sigaction = unguard_and_wait, .sa_flags = SA_SIGINFO};
+    pthread_t other;
+    sigaction(SIGSEGV, &action, NULL);
+    ADD4(&a, 1);
+    pthread_create(&other, NULL, count_when_asked, (void *)events);
+    guarded = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copies)
+        __portent_memcpy(guarded + 8, &nine, sizeof nine, SITE, SITE);
+    else
+        ST4(guarded + 8, nine);
+    pthread_join(other, NULL);
+    return LD4(guarded + 8) != 9 || a != 1 + events;
 }
 
 int main(int argc, char **argv)
@@ -149,6 +188,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "fault_kept") == 0)
         return fault_kept(n);
+    if (strcmp(what, "fault_silent") == 0)
+        return fault_silent(n, argc > 3);
     if (strcmp(what, "fork") == 0) {
         count_up((void *)n);
         pid_t child = fork();
