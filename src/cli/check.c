@@ -14,6 +14,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/machine.h"
 #include "cli/common/together.h"
 #include "cli/common/whatis.h"
 #include "engine/analysis.h"
@@ -214,6 +215,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     check->near = PT_ALL;
     check->analyse.engine.orders = PT_ORDERS_AUTO;
     check->analyse.engine.effort = PT_EFFORT_STANDARD;
+    check->analyse.engine.log_limit = pt_memory() / PT_LOG_SHARE;
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         uint32_t index = parsed->options[i].index;
         if (!set_option(check, index, parsed->options[i].argument))
@@ -413,6 +415,7 @@ static void start(struct check *check, struct engines *engines)
                                                .by_default = check->by_default,
                                                .counted_before = options->counted_before,
                                                .memory_limit = options->memory_limit,
+                                               .log_limit = options->log_limit,
                                                .now = options->now,
                                                .effort = options->effort,
                                                .group = options->group,

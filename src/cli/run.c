@@ -16,6 +16,7 @@
 #include "cli/run/confirm_result.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
+#include "cli/common/machine.h"
 #include "cli/run/launch.h"
 #include "core/delay.h"
 #include "core/found.h"
@@ -491,6 +492,7 @@ static int run_command(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_session_init(&run.session, NULL);
     run.session.analyse.engine.effort = PT_EFFORT_STANDARD;
+    run.session.analyse.engine.log_limit = pt_memory() / PT_LOG_SHARE;
     if (set_options(&run, parsed)) {
         run.session.program = pt_launch_find(parsed->operands[0], &exit_status, &err);
         if (!run.session.program) {

@@ -45,6 +45,7 @@ struct pt_analysis_options {
     uint64_t counted_before; /* relevant events of each thread that the trace leaves out: its first one is the next,
                                 in clocks c= too. 0, but in tests */
     uint64_t memory_limit;   /* bytes for all properties and their clocks together; 0: none */
+    uint64_t log_limit;      /* without one: bytes of events that are kept for wider orders; 0: no end */
     uint64_t *memory_used;   /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;       /* its name, for places in messages */
     bool rereads;            /* the trace can be read again: pt_analysis_again is asked */

@@ -46,6 +46,18 @@ static void begin_streams(struct pt_analysis *a)
     pt_wide_log_thin(a->log, true);
 }
 
+/* Why a log of so many bytes is too long; NULL: it is not. */
+static const char *is_too_long(struct pt_analysis *a, uint64_t bytes)
+{
+    uint64_t limit = a->options.memory_limit, left = pt_memory_share(&a->options, &a->log_announced, bytes);
+    if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
+        left = limit / 4; /* the lattice comes first */
+    if (limit)
+        return bytes > left ? "the memory limit was reached while the trace was read" : NULL;
+    bool over = a->options.log_limit && bytes > a->options.log_limit;
+    return over ? "its events take an eighth of this machine's memory (--memory-limit sets another bound)" : NULL;
+}
+
 /* Those that nobody asked for by name may not cost more than LOG_MOST events. */
 void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
 {
@@ -58,17 +70,13 @@ void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
         begin_streams(a);
     if (a->streams || count % STRIDE)
         return;
-    /* Beside a lattice, which comes first, it gets a quarter of the memory. */
-    uint64_t bytes = pt_wide_log_bytes(a->log), limit = a->options.memory_limit;
-    uint64_t left = pt_memory_share(&a->options, &a->log_announced, bytes);
-    if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
-        left = limit / 4;
-    if (!limit || bytes <= left)
+    const char *why = is_too_long(a, pt_wide_log_bytes(a->log));
+    if (!why)
         return;
     if (may_stream(a))
         begin_streams(a);
     else
-        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+        pt_wide_log_refuse(a->log, why);
     (void)pt_memory_share(&a->options, &a->log_announced, 0);
 }
 

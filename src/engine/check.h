@@ -23,6 +23,7 @@ struct pt_check_options {
     bool by_default; /* nobody asked for it: no finding where the trace does not have what the check needs */
     uint64_t counted_before;      /* as in struct pt_analysis_options */
     uint64_t memory_limit;        /* bytes, for each check; 0: none */
+    uint64_t log_limit;           /* without one: bytes of events that are kept for searches; 0: no end */
     uint64_t (*now)(void);        /* nanoseconds, for `seconds` and `effort`; may be NULL */
     uint64_t effort;              /* nanoseconds that searches may take in `values`; 0: no end */
     const struct pt_group *group; /* processes that do it together (group.h); NULL: alone */

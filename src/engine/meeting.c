@@ -44,10 +44,11 @@ void pt_meeting_event(struct pt_meeting *m, const struct pt_event *event)
     if (!m->log)
         return;
     pt_wide_log_event(m->log, event);
-    uint64_t count = pt_wide_log_count(m->log), limit = m->options.memory_limit;
+    uint64_t count = pt_wide_log_count(m->log);
+    uint64_t limit = m->options.memory_limit ? m->options.memory_limit / 4 : m->options.log_limit;
     bool over = m->options.automatic && count > LOG_MOST;
     if (limit && count % WATCH_EVERY == 0)
-        over |= pt_wide_log_bytes(m->log) > limit / 4;
+        over |= pt_wide_log_bytes(m->log) > limit;
     if (over || pt_wide_log_refuses(m->log)) {
         pt_wide_log_free(m->log);
         m->log = NULL;

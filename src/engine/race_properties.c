@@ -140,6 +140,7 @@ struct pt_race_properties *pt_race_properties_new(const struct pt_property *cons
                                         .order = pt_orders_widest(options->orders),
                                         .automatic = options->orders == PT_ORDERS_AUTO,
                                         .memory_limit = options->memory_limit,
+                                        .log_limit = options->log_limit,
                                         .now = options->now,
                                         .effort = options->effort,
                                         .group = options->group,

@@ -1033,6 +1033,23 @@ def little_memory():
 
 
 @test
+def what_is_kept_for_an_order_is_bounded():
+    """Events that an order keeps take an eighth of the memory that may be used, here of 800 MB of addresses, unless --memory-limit says otherwise."""
+    write("p.prop", "property p: always x <= 2;\n")
+    with open("long.trace", "w", encoding="utf-8") as file:
+        file.write("A|w(x)=1|a.c:1\nB|w(y)=1|a.c:2\n" * 1200000 + "A|w(x)=3|a.c:3\n")
+    def check(*arguments):
+        return run("sh", "-c", 'ulimit -v 800000; exec "$@"', "sh", PORTENT, "check", *arguments, "long.trace", timeout=120)
+    for order in ("sync", "values"):
+        done = check("--json", "--order", order, "-s", "p.prop")
+        found = json.loads(done.stdout)["properties"][0]
+        same(f"{order}: the run's own violation is told without the log: {done.stderr}", (done.returncode, found["verdict"], found["complete"]), (1, "violated", False))
+    contains(check("--order", "values", "-s", "p.prop").stdout, "an eighth of this machine's memory")
+    same("with a bound of one's own", "an eighth" in check("--order", "values", "--memory-limit", "100M", "-s", "p.prop").stdout, False)
+    same("races do without the search", check("--order", "values", "--races").returncode, 0)
+
+
+@test
 def nothing_instrumented():
     """Objects of another compiler: no access is observed, and it is said."""
     write("foreign.c", MIXED)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/cores.h"
+#include "cli/common/machine.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"

@@ -39,6 +39,9 @@
         "color", 0, "WHEN", "auto always never", "colours: auto (default), always or never"                            \
     }
 
+/* Of the memory that may be used, what part the events kept for one search of wider orders get at most. There are up to
+ * four such searches in a command. */
+enum { PT_LOG_SHARE = 8 };
 #define PT_EFFORT_STANDARD ((uint64_t)2000000000) /* nanoseconds, of --effort */
 
 struct pt_analyse {

@@ -83,6 +83,7 @@ void pt_recorded_begin(struct pt_session *session)
                                              .near = PT_ALL,
                                              .counted_before = engine->counted_before,
                                              .memory_limit = engine->memory_limit,
+                                             .log_limit = engine->log_limit,
                                              .now = engine->now,
                                              .effort = engine->effort,
                                              .suppressed = engine->suppressed,
