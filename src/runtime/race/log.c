@@ -113,6 +113,7 @@ static void enter_block(struct pt_race_self *self)
         atomic_store_explicit(&pt_race_is_short, true, memory_order_relaxed);
         atomic_store_explicit(&log->first, to + BLOCK - RING, memory_order_relaxed);
     }
+    atomic_thread_fence(memory_order_release); /* before the block is written: partner in pt_race_knows_last */
     for (; from <= to; from += BLOCK)
         clear(self, log, from);
     pt_spin_unlock(&log->lock);
@@ -286,18 +287,19 @@ void pt_race_log_read(const struct pt_race_self *self, uintptr_t granule, uint64
     pt_spin_unlock(&log->lock);
 }
 
+/* Without the log's lock: whoever writes over the record has said before that it is gone (enter_block). */
 bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot)
 {
     uint32_t thread = pt_race_thread_of(slot);
     uint64_t number = pt_race_number_of(slot), known = pt_vec_at(self->hb.past, thread);
     if (thread == self->hb.id || !slot)
         return true;
-    struct pt_race_log *log = &pt_race_logs[thread];
-    pt_spin_lock(&log->lock);
-    if (number >= pt_race_get(&log->first))
-        number += pt_race_get(&pt_race_record_at(log->ring, number)->more) & PT_RACE_LATER;
-    pt_spin_unlock(&log->lock);
-    return number <= known;
+    if (number > known)
+        return false;
+    const struct pt_race_log *log = &pt_race_logs[thread];
+    uint64_t more = pt_race_get(&pt_race_record_at(log->ring, number)->more);
+    atomic_thread_fence(memory_order_acquire); /* partner of the release in enter_block */
+    return number < pt_race_get(&log->first) || number + (more & PT_RACE_LATER) <= known;
 }
 
 /* ---- threads that have ended ---- */
