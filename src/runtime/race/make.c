@@ -125,12 +125,19 @@ uint64_t pt_race_log_alone(struct pt_race_self *self, uintptr_t granule, unsigne
     return put(self, granule, bytes, kind, place, same, other);
 }
 
-uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
-                            uint64_t same, uint64_t other)
+/* The same, or the number of a proxy, where one stands for it. */
+static inline uint64_t log_one(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                               uint32_t place, uint64_t same, uint64_t other)
 {
     if (pt_race_wants_proxy(self, granule, kind, same))
         return pt_race_find_proxy(self, kind, place);
     return put(self, granule, bytes, kind, place, same, other);
+}
+
+uint64_t pt_race_log_access(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind, uint32_t place,
+                            uint64_t same, uint64_t other)
+{
+    return log_one(self, granule, bytes, kind, place, same, other);
 }
 
 static inline bool has_more(uint64_t slot, unsigned bytes)
@@ -221,11 +228,7 @@ __attribute__((always_inline)) static inline enum pt_race_made make_read(struct 
         return made;
     if (r && !pt_race_is_mine(self, r) && (r & PT_RACE_OWN || has_more(r, bytes) || !pt_race_knows(self, r)))
         return pt_race_common_begin(self, pair, w, r, granule, bytes, site);
-    uint64_t number;
-    if (pt_race_wants_proxy(self, granule, PT_CELL_READS, r))
-        number = pt_race_find_proxy(self, PT_CELL_READS, pt_race_place_of(site));
-    else
-        number = put(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
+    uint64_t number = log_one(self, granule, bytes, PT_CELL_READS, pt_race_place_of(site), r, 0);
     if (!pt_race_swap(pair, w, r, w, pt_race_slot_of(self, number, all)))
         return PT_RACE_CHANGED;
     pt_race_replaced(self, r);
@@ -252,11 +255,7 @@ static inline enum pt_race_made make_write(struct pt_race_self *self, struct pt_
     } else if (w && (has_more(w, bytes) || !pt_race_knows(self, w))) {
         return PT_RACE_TWO;
     }
-    uint64_t number;
-    if (pt_race_wants_proxy(self, granule, kind, w))
-        number = pt_race_find_proxy(self, kind, pt_race_place_of(site));
-    else
-        number = put(self, granule, bytes, kind, pt_race_place_of(site), w, r);
+    uint64_t number = log_one(self, granule, bytes, kind, pt_race_place_of(site), w, r);
     if (!pt_race_swap(pair, w, r, pt_race_slot_of(self, number, all), stays ? r : 0))
         return PT_RACE_CHANGED;
     pt_race_replaced(self, w);
