@@ -3,31 +3,15 @@
  * it is true, and who reads what was written there learns enough. The last test compares random runs with all their
  * accesses, which nobody forgets.
  */
-#include "race_hooks.h"
-#include "race_util.h"
-#include "runtime/race/fast.h"
+#include "race_told.h"
 
-enum { THREADS = 4, SITES = 8, FOUND = 64, WORDS = 512, OTHERS = 1 << 17, LOCKS = 2 };
+enum { THREADS = 4, WORDS = 512, OTHERS = 1 << 17, LOCKS = 2 };
 enum { FRESH = 300 }; /* words from here on are not accessed by begin() */
 
-static struct pt_site sites[SITES];
 static struct pt_race_self *t[THREADS];
 static _Alignas(4096) uint64_t page[WORDS];
 static _Alignas(4096) uint64_t others[OTHERS];
 static uint64_t locks[LOCKS];
-static unsigned found_count;
-static struct {
-    uint64_t thread;
-    const struct pt_site *site;
-} told[FOUND];
-
-static void on_found(const struct pt_found *found, uint64_t asked_for)
-{
-    (void)asked_for;
-    assert_true(found_count < FOUND);
-    told[found_count].thread = found->sides[0].thread - 1;
-    told[found_count++].site = found->sides[0].stack.sites[0];
-}
 
 static void access(unsigned thread, void *at, unsigned size, unsigned kind, unsigned site)
 {
@@ -40,13 +24,6 @@ static void acquire(unsigned thread, unsigned lock)
 static void release(unsigned thread, unsigned lock)
 {
     pt_race_sync(t[thread], (uintptr_t)&locks[lock], PT_KIND_REL, NULL);
-}
-static bool is_told(uint64_t thread, unsigned site)
-{
-    for (unsigned i = 0; i < found_count; i++)
-        if (told[i].thread == thread && told[i].site == &sites[site])
-            return true;
-    return false;
 }
 static bool is_busy(void)
 {
@@ -439,13 +416,6 @@ static void test_random(void **state)
     assert_true(with > 100);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    pt_race_looks.threads = true;
-    return start_races(sites, SITES, on_found) ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,5 +439,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_calls, begin, end),
         cmocka_unit_test_setup_teardown(test_random, begin, end),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, start_told, NULL);
 }

@@ -2,31 +2,14 @@
  * What is told of a race whose first access was long ago, so that its record is gone (runtime/race/log.c): that there
  * is one, always, and where the latest accesses of the granule were made; and that nothing is told where there is none.
  */
-#include <stdio.h>
 
-#include "race_hooks.h"
-#include "race_util.h"
-#include "runtime/race/fast.h"
+#include "race_told.h"
 
-enum { MANY = 300000, FEW = 512 /* a page */, SITES = 8, FOUND = 16 };
+enum { MANY = 300000, FEW = 512 /* a page */ };
 
-static struct pt_site sites[SITES];
 static struct pt_race_self *t[4];
 static _Alignas(4096) uint64_t memory[MANY];
 static uint64_t lock;
-static unsigned found_count;
-static struct {
-    uint64_t thread;
-    const struct pt_site *site;
-} told[FOUND];
-
-static void on_found(const struct pt_found *found, uint64_t asked_for)
-{
-    (void)asked_for;
-    assert_true(found_count < FOUND);
-    told[found_count].thread = found->sides[0].thread - 1;
-    told[found_count++].site = found->sides[0].stack.sites[0];
-}
 
 static int begin(void **state)
 {
@@ -64,13 +47,6 @@ static void acquire(unsigned thread)
 static void release(unsigned thread)
 {
     pt_race_sync(t[thread], (uintptr_t)&lock, PT_KIND_REL, NULL);
-}
-static bool is_told(uint64_t thread, unsigned site)
-{
-    for (unsigned i = 0; i < found_count; i++)
-        if (told[i].thread == thread && told[i].site == &sites[site])
-            return true;
-    return false;
 }
 
 static void test_last_write_and_read(void **state)
@@ -221,13 +197,6 @@ static void test_places_of_others(void **state)
         assert_ptr_equal(told[i].site, &sites[1]);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    pt_race_looks.threads = true;
-    return start_races(sites, SITES, on_found) ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,5 +210,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_place_of_shared, begin, end),
         cmocka_unit_test_setup_teardown(test_places_of_others, begin, end),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, start_told, NULL);
 }
