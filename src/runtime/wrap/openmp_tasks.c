@@ -9,12 +9,17 @@
  * Tasks of one parent that have dependences are ordered as they ran, whichever variables they name. So too much order
  * is known at times, never too little.
  *
+ * The library gives the memory of a task that has ended to the next one, perhaps in another thread, before anybody has
+ * waited for the first: so who gets it comes after it. It is told by the task's word, which is a fixed distance before
+ * the memory; how far, the first task shows.
+ *
  * Objects are addresses that nobody uses otherwise: the library's word for a task (*data*), which is ours as long as
  * the task lives, and the bytes behind its first. The word has the parent's address, and whether the task has
  * dependences. Guarantee: as above, with a library that has OMPT (libomp), unless OMP_TOOL=disabled. Cost: two or three
  * operations on objects for each part of a task.
  */
 #ifndef PT_RT_STATIC
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +44,34 @@ enum { TASK_COMPLETE = 1, TASK_CANCEL = 3 };
 enum { SCOPE_END = 2, REGION_TASKWAIT = 5, REGION_TASKGROUP = 6 };
 
 /* Bytes of a task's word as objects. */
-enum { BEGINS, CHILDREN, DEPENDENT, PARTS };
+enum { BEGINS, CHILDREN, DEPENDENT, PARTS, MEMORY };
+
+void *__kmpc_omp_task_alloc(void *place, int32_t thread, int32_t flags, size_t size, size_t shared, void *entry);
+
+/* What lies between a task's word and its memory; the least that was seen, since memory of a task that was made inside
+ * of another one's creation is further away. */
+static _Atomic uintptr_t distance = UINTPTR_MAX;
+static __thread uintptr_t latest __attribute__((tls_model("initial-exec"))); /* memory of a task */
+enum { DISTANCE_MOST = 1024 };
+
+static void measure_distance(const union ompt_data *task)
+{
+    uintptr_t seen = latest - (uintptr_t)task, least = atomic_load_explicit(&distance, memory_order_relaxed);
+    while (seen - 1 < DISTANCE_MOST && seen < least &&
+           !atomic_compare_exchange_weak_explicit(&distance, &least, seen, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+PT_WRAP(void *, __kmpc_omp_task_alloc,
+        (void *place, int32_t thread, int32_t flags, size_t size, size_t shared, void *entry))
+{
+    void *task = PT_REAL(__kmpc_omp_task_alloc)(place, thread, flags, size, shared, entry);
+    uintptr_t before = atomic_load_explicit(&distance, memory_order_relaxed);
+    latest = (uintptr_t)task;
+    if (before <= DISTANCE_MOST)
+        pt_openmp_hear((const char *)task - before + MEMORY);
+    return task;
+}
 
 static const char *object_of(const union ompt_data *task, int which)
 {
@@ -58,6 +90,7 @@ static void on_create(const union ompt_data *creator, const void *frame, union o
     if (!creator)
         return;
     task->value = (uint64_t)(uintptr_t)creator | (has_dependences != 0);
+    measure_distance(task);
     pt_openmp_tell(object_of(task, BEGINS));
 }
 
@@ -70,6 +103,7 @@ static void leave(const union ompt_data *task, bool last)
     } else if (parent) {
         pt_openmp_tell(object_of(parent, CHILDREN));
         pt_openmp_tell(pt_openmp_ended);
+        pt_openmp_tell(object_of(task, MEMORY));
         if (task->value & 1)
             pt_openmp_tell(object_of(parent, DEPENDENT));
     }
