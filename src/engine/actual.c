@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/step.h"
 
 struct pt_actual {
     struct pt_monitor *monitor;
@@ -47,18 +48,6 @@ void pt_actual_initial(struct pt_actual *a, uint32_t var, struct pt_value value)
         a->values[var] = value;
 }
 
-/* Borrows its texts from the names. */
-static struct pt_step step_of(const struct pt_actual *a, const struct pt_event *event)
-{
-    return (struct pt_step){.thread = pt_name(a->names, PT_SPACE_THREAD, event->thread),
-                            .op = pt_op_word(event->op),
-                            .object = pt_name(a->names, pt_op_space(event->op), event->object),
-                            .loc = pt_name(a->names, PT_SPACE_LOC, event->loc),
-                            .value = event->value,
-                            .number = a->events,
-                            .line = event->line};
-}
-
 /* The state after the event; NULL: the initial one. */
 static void step(struct pt_actual *a, const struct pt_event *event, uint32_t user_event)
 {
@@ -67,7 +56,7 @@ static void step(struct pt_actual *a, const struct pt_event *event, uint32_t use
     if (a->state != PT_MSTATE_BAD)
         return;
     a->finding->how = PT_HOW_OBSERVED;
-    struct pt_step at = event ? step_of(a, event) : (struct pt_step){0};
+    struct pt_step at = event ? pt_step_of(a->names, event, a->events) : (struct pt_step){0};
     if (a->options->observed)
         a->options->observed(a->options->context, a->finding, event ? &at : NULL);
 }

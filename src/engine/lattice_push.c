@@ -7,22 +7,11 @@
 #include <string.h>
 
 #include "engine/lattice_impl.h"
+#include "engine/step.h"
 
 /* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
  * again. */
 enum { BATCH = 16 };
-
-/* Borrows its texts from the names. */
-static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
-{
-    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
-                            .op = pt_op_word(event->op),
-                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
-                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
-                            .value = event->value,
-                            .number = l->pushed,
-                            .line = event->line};
-}
 
 /* Somebody else may use the first worker's. */
 static struct pt_worker_cache *own_cache(struct pt_lattice *l)
@@ -40,7 +29,7 @@ void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *
             l->observed_bad = l->pushed;
             if (l->options->observed) {
                 lat_alone(l, true);
-                struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
+                struct pt_step step = event ? pt_step_of(l->names, event, l->pushed) : (struct pt_step){0};
                 l->options->observed(l->options->context, l->finding, event ? &step : NULL);
                 lat_alone(l, false);
             }
