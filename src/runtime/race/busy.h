@@ -9,8 +9,8 @@
  * told, from granules of busy pages, are the further places of a region, and those of regions before the latest. When a
  * granule has raced its page is no busy one, until it has taken as many records again. A write of a busy page is made
  * again without a note of when: who reads it in a race learns of the writer's region as far as it went when it last
- * wrote to such a page. Cost: some 30 instructions
- * for what was accessed in the region before, a compare-and-swap of 16 bytes more for what was not.
+ * wrote to such a page. Cost: some 30 instructions for what was accessed in the region before, a compare-and-swap of 16
+ * bytes more for what was not.
  */
 #ifndef PT_RUNTIME_RACE_BUSY_H
 #define PT_RUNTIME_RACE_BUSY_H

@@ -123,7 +123,7 @@ struct pt_race_filter {
 
 /* A record that stands for all accesses of busy pages at one place in the region (busy.h). */
 struct pt_race_proxy {
-    uint64_t key;    /* place, bytes and kind, with the epoch of the region */
+    uint64_t key;    /* place and kind, with the epoch of the region */
     uint64_t number; /* of the record */
     uint64_t calls;  /* pt_race_calls of it */
 };
