@@ -3,9 +3,10 @@
  * it looks which of the records there some granule's slot is still of, and puts their places, calls and locks into a
  * table that all threads share.
  *
- * Guarantee: what is found is of that very access. What is not found has been written over, by an access of the same
- * kind to the same granule or to one 8 MiB away. Cost: a look at the slots of one granule for each record that goes,
- * and up to 48 bytes for each granule.
+ * Guarantee: what is found is of that very access, unless 2^32 accesses of its thread lie between it and another of the
+ * same granule, or in one case of 2^32 where the other is another thread's. What is not found has been written over, by
+ * an access of the same kind to the same granule or to one 8 MiB away. Cost: a look at the slots of one granule for
+ * each record that goes, and up to 32 bytes for each granule.
  */
 #include "runtime/race/log.h"
 
@@ -13,10 +14,17 @@
 
 enum { BITS = 20, LOOP_BITS = 16, AHEAD = 12 };
 
+/* In 16 bytes, so that it is in one line of the cache:
+ *
+ *     who     32-63 which access (mark_of); 0-31 the locks it was made with; 0: nothing is there, or not yet
+ *     what    32-63 the calls; 28-29 PT_RACE_OP_ACCESS, ...; 20-27 its bytes; 0-19 its place */
 struct last {
-    _Atomic uint64_t key; /* the slot's thread and number, and 1 more; 0: nothing is there, or not yet */
-    _Atomic uint64_t about, note;
+    _Alignas(16) _Atomic uint64_t who;
+    _Atomic uint64_t what;
 };
+enum { BYTES_AT = PT_RACE_PLACE_BITS, OP_AT = BYTES_AT + 8 };
+_Static_assert(OP_AT + 2 <= 32, "");
+
 /* Of reads, then of writes, by the granule's address, so that neighbours are neighbours; then of loops, by the key. */
 static struct last *table;
 enum { ENTRIES = (2 << BITS) + (1 << LOOP_BITS) };
@@ -32,9 +40,19 @@ void pt_race_last_restart(void)
     pt_sys_empty(table, sizeof *table * ENTRIES);
 }
 
+/* The slot's thread and number. */
 static uint64_t key_of(uint64_t slot)
 {
-    return ((slot & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT) + 1;
+    return (slot & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT;
+}
+
+/* What tells accesses that may be in one place of the table apart: those of one thread by their numbers. Never 0, for
+ * an entry that is there is not. */
+static uint64_t mark_of(uint64_t key)
+{
+    uint32_t thread = (uint32_t)(key >> (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT));
+    uint32_t mark = (uint32_t)key ^ thread * UINT32_C(0x9e3779b9);
+    return (uint64_t)(mark ? mark : 1) << 32;
 }
 
 static struct last *entry_of(uintptr_t granule, bool writes)
@@ -47,30 +65,37 @@ static struct last *loop_of(uint64_t key)
     return &table[(2 << BITS) + (key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOOP_BITS))];
 }
 
-static bool is_in(const struct last *last, uint64_t key, uint64_t *ret_about, uint64_t *ret_note)
+static bool is_in(const struct last *last, uint64_t mark, struct pt_cell_access *ret_access)
 {
     /* acquire: partner of the release in keep; the second look finds out whether somebody has begun to write */
-    bool there = atomic_load_explicit(&last->key, memory_order_acquire) == key;
-    *ret_about = pt_race_get(&last->about);
-    *ret_note = pt_race_get(&last->note);
+    uint64_t who = atomic_load_explicit(&last->who, memory_order_acquire), what = pt_race_get(&last->what);
     atomic_thread_fence(memory_order_acquire);
-    return there && pt_race_get(&last->key) == key;
+    if (who >> 32 != mark >> 32 || pt_race_get(&last->who) != who)
+        return false;
+    *ret_access = (struct pt_cell_access){.place = what & ((1u << PT_RACE_PLACE_BITS) - 1),
+                                          .bytes = (uint8_t)(what >> BYTES_AT),
+                                          .op = what >> OP_AT & 3,
+                                          .note = {.stack = (uint32_t)(what >> 32), .locks = (uint32_t)who}};
+    return true;
 }
 
-bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note)
+bool pt_race_last_find(uintptr_t granule, uint64_t slot, struct pt_cell_access *ret_access)
 {
     uint64_t key = key_of(slot);
-    return is_in(entry_of(granule, slot & PT_RACE_WROTE), key, ret_about, ret_note) ||
-           is_in(loop_of(key), key, ret_about, ret_note);
+    return is_in(entry_of(granule, slot & PT_RACE_WROTE), mark_of(key), ret_access) ||
+           is_in(loop_of(key), mark_of(key), ret_access);
 }
 
+/* What a record says, with what was noted before it. */
 static void keep(struct last *last, uint64_t key, uint64_t about, uint64_t note)
 {
-    pt_race_put(&last->key, 0);
+    struct pt_cell_access access = pt_race_access_in(about, PT_CELL_WHOLE);
+    access.note = pt_race_note_in(note);
+    pt_race_put(&last->who, 0);
     atomic_thread_fence(memory_order_release);
-    pt_race_put(&last->about, about);
-    pt_race_put(&last->note, note);
-    atomic_store_explicit(&last->key, key, memory_order_release);
+    pt_race_put(&last->what, (uint64_t)access.note.stack << 32 | (uint64_t)access.op << OP_AT |
+                                 (uint64_t)access.bytes << BYTES_AT | access.place);
+    atomic_store_explicit(&last->who, mark_of(key) | access.note.locks, memory_order_release);
 }
 
 /* Whether a granule's list has the slot, whatever its bytes. One that is locked is taken to have it: this thread may
@@ -118,17 +143,17 @@ static void keep_record(struct pt_race_record *ring, uint32_t thread, uint64_t n
 {
     const struct pt_race_record *record = pt_race_record_at(ring, number);
     uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT;
-    uint64_t slot = (uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT;
+    uint64_t key = key_of((uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT);
     if (type == PT_RACE_RECORD_NOTE)
         *note = pt_race_get(&record->same);
     if (type == PT_RACE_RECORD_LOOP || type == PT_RACE_RECORD_PROXY)
-        keep(loop_of(key_of(slot)), key_of(slot), about, *note);
+        keep(loop_of(key), key, about, *note);
     if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
         return;
     uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
     for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
-        if (is_last(granule, slot >> PT_RACE_NUMBER_AT, type == PT_RACE_RECORD_WRITE))
-            keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key_of(slot), about, *note);
+        if (is_last(granule, key, type == PT_RACE_RECORD_WRITE))
+            keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key, about, *note);
 }
 
 /* Those of up to 64 records from this one on that a slot may be of, or that say something of others; a bit for each. */

@@ -184,27 +184,6 @@ static void make_late(const struct pt_race_log *log, uint64_t number, struct pt_
     out->last = last > out->last ? last : out->last;
 }
 
-static bool is_write(uint64_t about)
-{
-    return about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE ||
-           (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY && about >> PT_RACE_RECORD_OP_AT & 3);
-}
-
-/* What a record says of the access of its granule, or of one that it stands for. */
-static struct pt_cell_access access_in(uint64_t about, uint64_t slot)
-{
-    bool proxy = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY;
-    return (struct pt_cell_access){.place = pt_race_place_in(about),
-                                   .kind = is_write(about) ? PT_CELL_WRITES : PT_CELL_READS,
-                                   .bytes = proxy ? (uint8_t)slot : (uint8_t)(about >> PT_RACE_BYTES_AT),
-                                   .op = proxy ? PT_RACE_OP_ACCESS : about >> PT_RACE_RECORD_OP_AT & 3};
-}
-
-static struct pt_cell_note note_in(uint64_t noted)
-{
-    return (struct pt_cell_note){.stack = (uint32_t)(noted >> 32), .locks = (uint32_t)noted};
-}
-
 /* Under the log's lock. */
 static void read_record(const struct pt_race_self *self, const struct pt_race_log *log, uintptr_t granule,
                         uint64_t slot, struct pt_race_logged *out)
@@ -219,7 +198,7 @@ static void read_record(const struct pt_race_self *self, const struct pt_race_lo
         out->is_links = true;
         return;
     }
-    if (is_write(about) && out->before[0])
+    if (pt_race_is_write(about) && out->before[0])
         out->before[0] |= PT_RACE_WROTE;
     const struct pt_race_record *region = find_mark(log, number, PT_RACE_RECORD_REGION),
                                 *note = find_mark(log, number, PT_RACE_RECORD_NOTE);
@@ -228,11 +207,11 @@ static void read_record(const struct pt_race_self *self, const struct pt_race_lo
     out->then = (struct pt_hb_thread){.id = pt_race_thread_of(slot),
                                       .clock = more & PT_RACE_ANOTHER ? number : out->last,
                                       .past = pt_vec_ref(&self->memory, past_of(region))};
-    if (is_write(about) && pt_race_was_busy(granule))
+    if (pt_race_is_write(about) && pt_race_was_busy(granule))
         make_late(log, number, out);
     out->region = pt_race_get(&region->other);
-    out->access = access_in(about, slot);
-    out->access.note = note_in(pt_race_get(&note->same));
+    out->access = pt_race_access_in(about, (uint8_t)slot);
+    out->access.note = pt_race_note_in(pt_race_get(&note->same));
 }
 
 /* What a slot says of an access whose record is gone. Its thread knew then no more than when the records went: who
@@ -246,15 +225,10 @@ static void read_slot(const struct pt_race_self *self, const struct pt_race_log 
         .id = pt_race_thread_of(slot), .clock = number, .past = pt_vec_ref(&self->memory, log->past)};
     out->region = out->last = number;
     out->is_gone = true;
-    uint64_t about, note;
-    if (pt_race_last_find(granule, slot, &about, &note)) {
-        out->access = access_in(about, slot);
-        out->access.bytes &= (uint8_t)slot;
-        out->access.note = note_in(note);
-    } else {
+    if (!pt_race_last_find(granule, slot, &out->access))
         out->access = (struct pt_cell_access){
             .place = pt_race_place_of(&lost), .bytes = (uint8_t)slot, .note = {.stack = UINT32_MAX}};
-    }
+    out->access.bytes &= (uint8_t)slot;
     out->access.kind = slot & PT_RACE_WROTE ? PT_CELL_WRITES : PT_CELL_READS;
     out->others = (uint8_t)((unsigned)slot & ~out->access.bytes);
     if (slot & PT_RACE_WROTE && pt_race_was_busy(granule))

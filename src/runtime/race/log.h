@@ -122,6 +122,25 @@ static inline unsigned pt_race_run_in(uint64_t about)
 {
     return about >> PT_RACE_RUN_AT & PT_RACE_RUN;
 }
+static inline bool pt_race_is_write(uint64_t about)
+{
+    return about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE ||
+           (about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY && about >> PT_RACE_RECORD_OP_AT & 3);
+}
+/* What a record says of the access of its granule; or of one of these bytes, if it is a proxy and stands for that. */
+static inline struct pt_cell_access pt_race_access_in(uint64_t about, uint8_t bytes)
+{
+    bool proxy = about >> PT_RACE_TYPE_AT == PT_RACE_RECORD_PROXY;
+    return (struct pt_cell_access){.place = pt_race_place_in(about),
+                                   .kind = pt_race_is_write(about) ? PT_CELL_WRITES : PT_CELL_READS,
+                                   .bytes = proxy ? bytes : (uint8_t)(about >> PT_RACE_BYTES_AT),
+                                   .op = proxy ? PT_RACE_OP_ACCESS : about >> PT_RACE_RECORD_OP_AT & 3};
+}
+/* What a NOTE says. */
+static inline struct pt_cell_note pt_race_note_in(uint64_t noted)
+{
+    return (struct pt_cell_note){.stack = (uint32_t)(noted >> 32), .locks = (uint32_t)noted};
+}
 static inline uint64_t pt_race_hash_of(uint32_t place)
 {
     return UINT64_C(1) << (place * UINT32_C(0x9e3779b9) >> 28);
@@ -189,8 +208,8 @@ bool pt_race_last_start(void);
 void pt_race_last_restart(void);
 /* Of the block of a thread's log that begins with this number, and is about to go. */
 void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t from);
-/* What the record of a slot that is gone has said: `about`, and what was noted. */
-bool pt_race_last_find(uintptr_t granule, uint64_t slot, uint64_t *ret_about, uint64_t *ret_note);
+/* What the record of a slot that is gone has said; of a write that it is one is not said. */
+bool pt_race_last_find(uintptr_t granule, uint64_t slot, struct pt_cell_access *ret_access);
 
 /* ---- open.c ---- */
 
