@@ -2,12 +2,43 @@
  * Several results as one: the same violation, by its id and what it is, is kept once with a count; a property that was
  * violated somewhere is violated, whatever other results say of it. Blocks are the same when thread and number are too,
  * since those of one name in one thread share an id; the worst verdict stands, and occurrences in runs add up.
+ *
+ * A program that looks at itself calls memory of the heap as its source does, a recording by its block: what races at
+ * the same places, as far into a block that was allocated at the same place, is the same under both names.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
 #include "report/result.h"
+
+/* How far into its heap block the memory lies that a finding of two sides is about; UINT64_MAX: not known. */
+static uint64_t offset_of(const struct pt_finding *finding)
+{
+    const struct pt_side *block = finding->block, *side = finding->sides;
+    if (!block || finding->side_count != 2)
+        return UINT64_MAX;
+    size_t len = strlen(block->step.object);
+    const char *object = finding->object ? finding->object : "";
+    if (len && strncmp(object, block->step.object, len) == 0 && (!object[len] || object[len] == '+'))
+        return object[len] ? strtoull(object + len + 1, NULL, 10) : 0;
+    return block->address && side->address >= block->address ? side->address - block->address : UINT64_MAX;
+}
+
+static bool is_at(const struct pt_side *a, const struct pt_side *b)
+{
+    return strcmp(a->step.loc, b->step.loc) == 0;
+}
+
+/* The same memory of the heap, called by two names. */
+static bool is_renamed(const struct pt_finding *a, const struct pt_finding *b)
+{
+    uint64_t offset = offset_of(a);
+    if (offset == UINT64_MAX || offset != offset_of(b) || strcmp(a->kind, b->kind) != 0 || !is_at(a->block, b->block))
+        return false;
+    return (is_at(&a->sides[0], &b->sides[0]) && is_at(&a->sides[1], &b->sides[1])) ||
+           (is_at(&a->sides[0], &b->sides[1]) && is_at(&a->sides[1], &b->sides[0]));
+}
 
 static struct pt_finding **find(const struct pt_result *result, const struct pt_finding *finding)
 {
@@ -17,7 +48,8 @@ static struct pt_finding **find(const struct pt_result *result, const struct pt_
         if (candidate->verdict != finding->verdict || strcmp(candidate->property, finding->property) != 0)
             continue;
         if (finding->verdict != PT_VERDICT_VIOLATED ||
-            (strcmp(id.text, pt_finding_id(candidate).text) == 0 && pt_finding_is_same(finding, candidate)))
+            (strcmp(id.text, pt_finding_id(candidate).text) == 0 && pt_finding_is_same(finding, candidate)) ||
+            is_renamed(finding, candidate))
             return &result->findings[i];
     }
     return NULL;
@@ -142,15 +174,18 @@ static int evidence(const struct pt_finding *finding)
     return finding->how == PT_HOW_OBSERVED ? 2 : finding->witness_count > 0;
 }
 
-/* The same violation once more: the one that says more stays. */
+/* The same violation once more: the one that says more stays. It counts if it does anywhere; but what people have
+ * decided about one of two names holds for both. */
 static void merge_finding(struct pt_arena *arena, struct pt_finding **slot, struct pt_finding *finding)
 {
     struct pt_finding *same = *slot;
     bool better = evidence(finding) > evidence(same);
+    bool renamed = strcmp(pt_finding_id(same).text, pt_finding_id(finding).text) != 0 && is_renamed(same, finding);
     struct pt_finding *kept = better ? finding : same;
+    const char *one = same->suppressed, *other = finding->suppressed;
     kept->times = (same->times ? same->times : 1) + (finding->times ? finding->times : 1);
-    kept->suppressed = same->suppressed && finding->suppressed ? kept->suppressed : NULL; /* it counts if anywhere */
-    kept->known = same->known && finding->known;
+    kept->suppressed = renamed ? one ? one : other : one && other ? kept->suppressed : NULL;
+    kept->known = renamed ? same->known || finding->known : same->known && finding->known;
     kept->origins = join_origins(arena, same->origins, finding->origins);
     *slot = kept;
     pt_finding_free(better ? same : finding);

@@ -114,6 +114,38 @@ def one_program():
     contains(done.stderr, "data race", "the same run, and the same failure")
 
 
+# Members of one block, by the same places: what races is called item->count by the program, and by its block in a recording.
+HEAP = """
+#include <pthread.h>
+#include <stdlib.h>
+struct item { long before[40]; int count, other; };
+static void *add(void *p) { struct item *item = p; item->count++; item->other++; return p; }
+int main(void)
+{
+    pthread_t t;
+    struct item *item = calloc(1, sizeof *item);
+    pthread_create(&t, 0, add, item);
+    add(item);
+    pthread_join(t, 0);
+    free(item);
+    return 0;
+}
+"""
+
+
+@suite.test
+def memory_of_the_heap_has_two_names():
+    compile_all(heap=HEAP)
+    ci("--budget", "6s", "--", "./heap", status=66)
+    races = violated("races")
+    same("races", sorted(entry["description"].split(" on ")[1].split()[0].rstrip(".") for entry in races), ["item->count", "item->other"])
+    os.rename("portent-ci/result.json", "old.json")
+    ci("--budget", "6s", "--baseline", "old.json", "--", "./heap", status=0)
+    write("known.supp", "race:^item->\n")
+    done = ci("--budget", "6s", "--suppressions", "known.supp", "--", "./heap", status=0)
+    true("nothing is told in full", "Data race" not in done.stderr)
+
+
 @suite.test
 def several_programs_and_a_baseline():
     os.mkdir("sub")
