@@ -236,7 +236,7 @@ void pt_start_recording(bool streams)
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
     if (may_be_silent(streams))
-        pt_silence_start();
+        pt_silence_start(pt_keeps & PT_KEEP_CHAINS);
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams);

@@ -14,6 +14,7 @@
 
 _Atomic uintptr_t pt_silence_from, pt_silence_span;
 _Atomic bool pt_silence_over = true;
+bool pt_silence_lasts;
 
 static struct pt_spin lock = PT_SPIN(PT_RANK_SILENCE); /* of the range, and of the end */
 
@@ -22,12 +23,14 @@ void pt_silence_restart(void)
     pt_spin_reset(&lock);
     atomic_store(&pt_silence_over, true);
     atomic_store(&pt_silence_span, 0);
+    pt_silence_lasts = false;
 }
 
-void pt_silence_start(void)
+void pt_silence_start(bool lasts)
 {
     if (!pt_has_cache(PT_CACHE_SILENCE) || !pt_sys_is_alone() || pt_sys_is_quiet() || !pt_sys_start_barriers())
         return;
+    pt_silence_lasts = lasts;
     atomic_store(&pt_silence_over, false);
     pt_runtime_activate(PT_ACTIVE_SILENT);
 }
@@ -54,8 +57,10 @@ void pt_silence_end_now(void)
 {
     pt_spin_lock(&lock);
     if (!atomic_load_explicit(&pt_silence_over, memory_order_relaxed)) { /* else somebody else has been here */
-        pt_runtime_deactivate(PT_ACTIVE_SILENT);
-        settle();
+        if (!pt_silence_lasts) {
+            pt_runtime_deactivate(PT_ACTIVE_SILENT);
+            settle();
+        }
         atomic_store_explicit(&pt_silence_over, true, memory_order_release);
     }
     pt_spin_unlock(&lock);
@@ -63,9 +68,19 @@ void pt_silence_end_now(void)
 
 bool pt_silence_tick(struct pt_shadow_self *self)
 {
-    if (!pt_is_silent() || self->clock.id || self->slow || !pt_sys_is_alone())
+    if (!pt_is_silent() || self->clock.id || self->slow || !pt_sys_is_alone() ||
+        atomic_load_explicit(&pt_silence_over, memory_order_relaxed))
         return false;
     return pt_clock_tick_all(&self->clock);
+}
+
+void pt_silence_lead(struct pt_shadow_self *self, pt_clock_id *latest)
+{
+    if (*latest == self->clock.id)
+        return;
+    pt_self_give(&self->clock, 1);
+    pt_self_pass(&self->clock, *latest, 1);
+    *latest = self->clock.id;
 }
 
 void pt_silence_widen(uintptr_t low, uintptr_t high)
@@ -82,7 +97,7 @@ void pt_silence_widen(uintptr_t low, uintptr_t high)
         atomic_store(&pt_silence_span, UINTPTR_MAX); /* no access has silence while it changes */
         atomic_store(&pt_silence_from, low);
         atomic_store(&pt_silence_span, high - low);
-        if (!atomic_load_explicit(&pt_silence_over, memory_order_relaxed))
+        if (pt_is_silent())
             settle();
     }
     pt_spin_unlock(&lock);
