@@ -74,22 +74,6 @@ static void test_two_end_it_and_one_stores(void **state)
     explore(3, tick_and_store, tick, store);
 }
 
-/* Threads have clocks, and it lasts nevertheless. */
-static int start_lasting(void **state)
-{
-    int status = start_silent(state);
-    pt_silence_lasts = true;
-    atomic_store(&pt_silence_over, true);
-    return status;
-}
-
-static int end_lasting(void **state)
-{
-    (void)state;
-    pt_silence_lasts = false;
-    return 0;
-}
-
 /* A store that others may come before: between the look and the store is a step. */
 static void store_in_steps(void)
 {
@@ -126,7 +110,6 @@ int main(void)
         cmocka_unit_test_setup(test_two_end_it, start_silent),
         cmocka_unit_test_setup(test_two_end_it_and_one_stores, start_silent),
         cmocka_unit_test_setup(test_a_store_meets_a_wider_range, start_silent),
-        cmocka_unit_test_setup_teardown(test_a_store_meets_a_wider_range, start_lasting, end_lasting),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -401,7 +401,7 @@ CHAINED = [(HERE, HERE + 8), (HERE + 20, HERE + 24)]
 
 
 def chained_at_random(seed, operations):
-    """Without user events, and with more writes of two variables, of some of their bytes too."""
+    """Without user events and names of more, and with more writes of two variables, of some of their bytes too."""
     rng, s = random.Random(seed), Script()
     s.do(0, "n", 0, 32)
     for _ in range(rng.randrange(3)):
@@ -413,7 +413,7 @@ def chained_at_random(seed, operations):
         if rng.random() < 0.3:
             s.do(rng.choice(alive), rng.choice("sSu") if size == 4 else "s", rng.randrange(low, high, size), size)
         random_operation(rng, s, alive)
-    s[:] = [operation for operation in s if operation[1] not in "epP"]
+    s[:] = [operation for operation in s if operation[1] not in "ewpP"]
     return s
 
 

@@ -120,6 +120,25 @@ def each_about_one_variable():
 
 
 @test
+def named_beside_one_variable():
+    """What the program names itself is no matter to a property of one variable, unless it has that name: then events of it are missed."""
+    write("named.c", "#include <portent.h>\nint x, y, late[8];\nint main(int count, char **names) {\n"
+                     "    for (int i = 0; i < 8; i++) { if (count > 1) portent_watch(&late[i], sizeof late[i], PORTENT_INT, names[1]); late[i] = 1; }\n"
+                     "    x = 2; y = late[3]; late[4] = y; return 0;\n}\n")
+    done = run(PORTENT, "cc", "-O2", "named.c", "-o", "named")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("x.prop", "property p: always x <= 2;")
+    for name, status in ((None, 0), ("z", 0), ("x", NOT_WHOLE)):
+        done = run(PORTENT, "run", "-q", "-s", "x.prop", "-r", "named.json", "--", "./named", *([name] if name else []))
+        same(f"status with {name} ({done.stderr})", done.returncode, status)
+        found = json.loads(read("named.json"))["properties"][0]
+        same(f"relevant with {name}", found["relevant"], 1)
+    write("xy.prop", "property p: always x + y <= 3;")
+    done = run(PORTENT, "run", "-q", "-s", "xy.prop", "--", "./named", "z")
+    same(f"status of two variables ({done.stderr})", done.returncode, 0)
+
+
+@test
 def many_live_threads_in_full():
     """The same where every access is recorded."""
     build("many")

@@ -28,11 +28,12 @@ void pt_silence_restart(void)
 
 void pt_silence_start(bool lasts)
 {
-    if (!pt_has_cache(PT_CACHE_SILENCE) || !pt_sys_is_alone() || pt_sys_is_quiet() || !pt_sys_start_barriers())
+    if (!pt_has_cache(PT_CACHE_SILENCE) || !pt_sys_is_alone() ||
+        (!lasts && (pt_sys_is_quiet() || !pt_sys_start_barriers())))
         return;
     pt_silence_lasts = lasts;
     atomic_store(&pt_silence_over, false);
-    pt_runtime_activate(PT_ACTIVE_SILENT);
+    pt_runtime_activate(lasts ? PT_ACTIVE_LASTING : PT_ACTIVE_SILENT);
 }
 
 static void await_store(struct pt_shadow_self *self)
@@ -68,7 +69,7 @@ void pt_silence_end_now(void)
 
 bool pt_silence_tick(struct pt_shadow_self *self)
 {
-    if (!pt_is_silent() || self->clock.id || self->slow || !pt_sys_is_alone() ||
+    if (!(pt_is_silent() || pt_is_lasting()) || self->clock.id || self->slow || !pt_sys_is_alone() ||
         atomic_load_explicit(&pt_silence_over, memory_order_relaxed))
         return false;
     return pt_clock_tick_all(&self->clock);
@@ -97,7 +98,7 @@ void pt_silence_widen(uintptr_t low, uintptr_t high)
         atomic_store(&pt_silence_span, UINTPTR_MAX); /* no access has silence while it changes */
         atomic_store(&pt_silence_from, low);
         atomic_store(&pt_silence_span, high - low);
-        if (pt_is_silent())
+        if (!atomic_load_explicit(&pt_silence_over, memory_order_relaxed))
             settle();
     }
     pt_spin_unlock(&lock);
@@ -108,6 +109,11 @@ static bool is_outside(uintptr_t address, size_t size)
     uintptr_t from = atomic_load_explicit(&pt_silence_from, memory_order_relaxed);
     uintptr_t span = atomic_load_explicit(&pt_silence_span, memory_order_relaxed);
     return !span || (address - from >= span && (address > from || from + PT_SILENCE_ROOM - address >= size));
+}
+
+bool pt_silence_spares(uintptr_t address, size_t size)
+{
+    return is_outside(address, size) || !pt_slow_is_near_watched(address, size);
 }
 
 bool pt_silence_resume(struct pt_shadow_self *self)

@@ -21,6 +21,8 @@ enum pt_activity {
     PT_ACTIVE_FILES = 32,    /* with RECORDS: the program records everything by itself (runtime/record) */
     PT_ACTIVE_SILENT = 64,   /* with RECORDS alone: all threads have the same clock (runtime/shadow/silence.h) */
     PT_ACTIVE_SILENCE = PT_ACTIVE_RECORDS | PT_ACTIVE_SILENT,
+    PT_ACTIVE_LASTS = 128, /* with these two alone: whatever clocks they have */
+    PT_ACTIVE_LASTING = PT_ACTIVE_SILENCE | PT_ACTIVE_LASTS,
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel;       /* NULL: nobody observes */
