@@ -41,7 +41,9 @@
 enum { PT_SILENCE_ROOM = 16 }; /* bytes of the largest access by a hook */
 
 /* The watched variables, with PT_SILENCE_ROOM bytes before them. */
+#pragma GCC visibility push(hidden)
 extern _Atomic uintptr_t pt_silence_from, pt_silence_span;
+#pragma GCC visibility pop
 
 /* From the next access on, if it can be: nothing is recorded yet, and there is one thread. With `lasts` to the end. */
 void pt_silence_start(bool lasts);
