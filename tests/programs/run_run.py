@@ -121,21 +121,26 @@ def each_about_one_variable():
 
 @test
 def named_beside_one_variable():
-    """What the program names itself is no matter to a property of one variable, unless it has that name: then events of it are missed."""
-    write("named.c", "#include <portent.h>\nint x, y, late[8];\nint main(int count, char **names) {\n"
-                     "    for (int i = 0; i < 8; i++) { if (count > 1) portent_watch(&late[i], sizeof late[i], PORTENT_INT, names[1]); late[i] = 1; }\n"
-                     "    x = 2; y = late[3]; late[4] = y; return 0;\n}\n")
-    done = run(PORTENT, "cc", "-O2", "named.c", "-o", "named")
-    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    """What a library names itself is no matter to a property of one variable, unless it has that name: then events of it are missed. Where the
+    program itself names something all is watched as ever."""
+    naming = "#include <portent.h>\nvoid name(int *what, const char *as) { portent_watch(what, sizeof *what, PORTENT_INT, as); }\n"
+    using = ("int x, y, late[8];\nint main(int count, char **names) {\n"
+             "    for (int i = 0; i < 8; i++) { if (count > 1) name(&late[i], names[1]); late[i] = 1; }\n"
+             "    x = 2; y = late[3]; late[4] = y; return 0;\n}\n")
+    write("library.c", naming)
+    write("apart.c", "void name(int *what, const char *as);\n" + using)
+    write("named.c", naming + using)
     write("x.prop", "property p: always x <= 2;")
-    for name, status in ((None, 0), ("z", 0), ("x", NOT_WHOLE)):
-        done = run(PORTENT, "run", "-q", "-s", "x.prop", "-r", "named.json", "--", "./named", *([name] if name else []))
-        same(f"status with {name} ({done.stderr})", done.returncode, status)
-        found = json.loads(read("named.json"))["properties"][0]
-        same(f"relevant with {name}", found["relevant"], 1)
-    write("xy.prop", "property p: always x + y <= 3;")
-    done = run(PORTENT, "run", "-q", "-s", "xy.prop", "--", "./named", "z")
-    same(f"status of two variables ({done.stderr})", done.returncode, 0)
+    for command in (["-shared", "-fPIC", "library.c", "-o", "libname.so"], ["apart.c", "-o", "apart", "-L.", "-lname", "-Wl,-rpath,."],
+                    ["named.c", "-o", "named"]):
+        done = run(PORTENT, "cc", "-O2", *command)
+        same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    for program, name, status, events in (("apart", None, 0, 1), ("apart", "z", 0, 1), ("apart", "x", NOT_WHOLE, 1),
+                                          ("named", None, 0, 1), ("named", "z", 0, 10)):
+        done = run(PORTENT, "run", "-q", "-s", "x.prop", "-r", "named.json", "--", "./" + program, *([name] if name else []))
+        same(f"status of {program} with {name} ({done.stderr})", done.returncode, status)
+        result = json.loads(read("named.json"))
+        same(f"relevant in {program} with {name}", [result["properties"][0]["relevant"], result["events"]], [1, events])
 
 
 @test

@@ -176,7 +176,7 @@ static bool is_plain(const struct pt_resolved *resolved, const char *name)
 
 /* Whether each property is about the writes of one variable, which are in one order whatever else threads do
  * (PT_KEEP_CHAINS), and nobody else wants the order of events: neither a recording, whose properties are not known, nor
- * a schedule. */
+ * a schedule. Nor what the program names itself, whose events a `within` property counts. */
 static bool are_chains(const struct pt_session *session, uint32_t keep)
 {
     const struct pt_analyse *analyse = &session->analyse;
@@ -189,10 +189,11 @@ static bool are_chains(const struct pt_session *session, uint32_t keep)
         const struct pt_varref *var = monitor ? pt_monitor_vars(monitor, &vars) : NULL;
         if (monitor)
             pt_monitor_events(monitor, &events);
-        if (vars != 1 || events || !is_plain(&session->resolved, var->target))
+        const struct pt_property *property = monitor ? pt_monitor_property(monitor) : NULL;
+        if (vars != 1 || events || !is_plain(&session->resolved, var->target) || (property && property->within))
             return false;
     }
-    return analyse->input_count;
+    return analyse->input_count && !(session->info && pt_debuginfo_uses(session->info, "portent_watch"));
 }
 
 static const char *report_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
