@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 21 };
+enum { PT_CHANNEL_VERSION = 22 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -280,6 +280,8 @@ enum pt_keep {
     PT_KEEP_THREADS = 4, /* in full: the threads that the table below names */
     PT_KEEP_CLOCKS = 8, /* every event of a thread that is recorded in full is counted in clocks. Without it nothing is,
                            which will do where all threads are in full: then the events themselves are the order */
+    PT_KEEP_CHAINS = 16, /* nothing, and less of the order: each property is about the writes of one variable of the
+                            configuration, which are in one order whatever else threads do (runtime/shadow/silence.h) */
 };
 
 /* Threads that start with this function. */

@@ -199,6 +199,15 @@ static bool may_be_silent(bool streams)
            !pt_record_on && !pt_explore_on && !streams;
 }
 
+/* Whether that is so to the end (PT_KEEP_CHAINS): the range of what is watched does not grow. */
+static bool may_stay_silent(const struct pt_config *config)
+{
+    for (uint32_t i = 0; i < config->watch_count; i++)
+        if (!pt_watch_is_placed(i))
+            return false;
+    return pt_keeps & PT_KEEP_CHAINS;
+}
+
 /* Of the objects that are linked together, or with the program: what is opened later counts as one (events.c). */
 extern const char __portent_built __attribute__((weak, visibility("default")));
 
@@ -236,7 +245,7 @@ void pt_start_recording(bool streams)
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
     if (may_be_silent(streams))
-        pt_silence_start();
+        pt_silence_start(may_stay_silent(config));
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams);

@@ -308,6 +308,11 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
     return false;
 }
 
+bool pt_debuginfo_uses(struct pt_debuginfo *info, const char *function)
+{
+    return info->count && open_module(&info->modules[0]) && mentions(&info->modules[0], function);
+}
+
 void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debuginfo_visit visit, void *context)
 {
     pt_debuginfo_libraries(info);

@@ -91,6 +91,8 @@ bool pt_debuginfo_image(struct pt_debuginfo *info, const char *module, uint64_t 
  * not found. A program without debug information does not say what it uses: `guess` takes it to use everything.
  */
 bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text, bool guess);
+/* Whether the program uses the function, as far as its own file says; its libraries are not looked at. */
+bool pt_debuginfo_uses(struct pt_debuginfo *info, const char *function);
 /* The constant texts of the modules that use the function: what was meant may be among them. They live as long as the
  * info. */
 void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debuginfo_visit visit, void *context);

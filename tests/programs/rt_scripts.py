@@ -14,6 +14,7 @@ class Simulation:
     def __init__(self):
         self.clocks, self.access, self.write, self.watched, self.sizes = {0: {}}, {}, {}, [], {}
         self.events, self.put_off = [], {}
+        self.latest = {}  # of a variable whose writes are all in order, whichever of its bytes they are of: the clock of the last one
 
     @staticmethod
     def join(a, b):
@@ -43,9 +44,13 @@ class Simulation:
     def store(self, t, at, size):
         for byte in range(at, at + size):
             self.clocks[t] = self.join(self.clocks[t], self.access.get(byte))
-        for low, high in self.watched:
-            if low < at + size and at < high:
-                self.event(t)
+        # one after the other: by the granule in which it is touched first, and there those that were named last come first
+        touched = [(max(low, at) // 8, -i, (low, high)) for i, (low, high) in enumerate(self.watched) if low < at + size and at < high]
+        for _, _, variable in sorted(touched):
+            self.clocks[t] = self.join(self.clocks[t], self.latest.get(variable))
+            self.event(t)
+            if variable in self.latest:
+                self.latest[variable] = self.clocks[t]
         for byte in range(at, at + size):
             self.access[byte] = self.write[byte] = self.clocks[t]
 
@@ -97,9 +102,11 @@ class Simulation:
             assert what in "zF", what
 
 
-def simulate(script):
-    """The events in their order, each with its thread and its clock."""
+def simulate(script, variables=()):
+    """The events in their order, each with its thread and its clock. `variables` are watched from the start: their writes are in order."""
     simulation = Simulation()
+    simulation.watched += variables
+    simulation.latest = {variable: {} for variable in variables}
     for operation in script:
         simulation.step(*operation)
     return simulation.events
@@ -387,6 +394,26 @@ def at_random(seed, operations):
     alive = [0] + s.start(3)
     for _ in range(operations):
         random_operation(rng, s, alive)
+    return s
+
+
+CHAINED = [(HERE, HERE + 8), (HERE + 20, HERE + 24)]
+
+
+def chained_at_random(seed, operations):
+    """Without user events and names of more, and with more writes of two variables, of some of their bytes too."""
+    rng, s = random.Random(seed), Script()
+    s.do(0, "n", 0, 32)
+    for _ in range(rng.randrange(3)):
+        s.do(0, "s", HERE, 8)
+    alive = [0] + s.start(3)
+    for _ in range(operations):
+        low, high = rng.choice(CHAINED)
+        size = rng.choice((1, 2, 4, 4))
+        if rng.random() < 0.3:
+            s.do(rng.choice(alive), rng.choice("sSu") if size == 4 else "s", rng.randrange(low, high, size), size)
+        random_operation(rng, s, alive)
+    s[:] = [operation for operation in s if operation[1] not in "ewpP"]
     return s
 
 

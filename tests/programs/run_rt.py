@@ -21,6 +21,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # enum pt_event_kind: what the rows of core/ops.def make, in their order
 FORK, JOIN, WRITE, ACQ, REL, BEGIN, END, USER, INTERNAL, ENDED, FREED = 0, 1, 4, 8, 9, 15, 16, 17, 19, 20, 24
 
+CHAINS = ["-K", "16"]  # PT_KEEP_CHAINS
+
 # Whether the event on b must know of the event on a.
 ORDERED = {
     "flag": True, "read_write": True, "overlap": True, "straddle": True, "block": True, "good_cas": True, "mutex": True,
@@ -276,10 +278,11 @@ class Tests:
         library = os.path.join(self.folder, "plugin.so")
         self.compile("plugin", "plugin.so", ["-shared", "-fPIC"])
         flags = ["-w", "%x:4" % self.offset(program, "a"), "-m", library, "-w", "%x:4" % self.offset("plugin.so", "inside")]
-        run = self.observe(program, ["plugin", library], flags=flags)
-        assert run.summary["status"] == "0", run.summary
-        assert run.inits == {0: "00000000", 1: "00000004"}, run.inits
-        assert [(e["object"], e["value"]) for e in run.events] == [(1, "00000009")], run.events
+        for more in ([], CHAINS):  # silence does not last where a variable comes later
+            run = self.observe(program, ["plugin", library], flags=flags + more)
+            assert run.summary["status"] == "0", run.summary
+            assert run.inits == {0: "00000000", 1: "00000004"}, run.inits
+            assert [(e["object"], e["value"]) for e in run.events] == [(1, "00000009")], run.events
 
     def names(self, program):
         run = self.observe(program, ["names"], [("a", 0, 4)])
@@ -321,6 +324,38 @@ class Tests:
         for i, (event, wanted) in enumerate(zip(found, expected)):
             assert event == wanted, (i, event, wanted)
         assert len(found) == len(expected), (len(found), len(expected))
+
+    def follow(self, run, objects):
+        """Each event of a variable knows all of them before it."""
+        last = {}
+        for event in run.events:
+            before = last.get(event["object"], {})
+            assert event["object"] not in objects or all(event["clock"].get(t, 0) >= n for t, n in before.items()), (before, event)
+            last[event["object"]] = event["clock"]
+
+    def chained(self, seed, operations):
+        """Where each property is about one variable, an event knows those of the same variable, and nothing that it should not."""
+        script = rt_scripts.chained_at_random(seed, operations)
+        path = os.path.join(self.folder, "script-to-do")
+        with open(path, "w") as file:
+            file.writelines("%d %s %d %d %d\n" % operation for operation in script)
+        watches = [("array", low, high - low) for low, high in rt_scripts.CHAINED]
+        run = self.observe("script", [path], watches, flags=["-R", "128", *CHAINS])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
+        expected = rt_scripts.simulate(script, rt_scripts.CHAINED)
+        assert [e["thread"] for e in run.events] == [t for t, _ in expected], (len(run.events), len(expected))
+        self.follow(run, (0, 1))
+        for event, (thread, clock) in zip(run.events, expected):
+            assert event["clock"][thread] == clock[thread], (event, clock)
+            assert all(n <= clock.get(t, 0) for t, n in event["clock"].items()), (event, clock)
+
+    def chained_life(self, name, count, watches):
+        """With threads that truly run at once, handlers, faults and forks."""
+        run = self.observe("life", [name, count], watches, flags=["-R", "128", *CHAINS])
+        assert run.summary["status"] == "0", run.summary
+        self.chain(run, len([e for e in run.events if e["object"] == 0]))
+        self.follow(run, range(len(watches)))
+        assert len(run.events) >= count, run.summary
 
     def rings(self, mode, count):
         """The program looks at its own memory; numbers that cannot be had in constant time would take hours."""
@@ -454,6 +489,11 @@ class Tests:
         self.compile("script", "script", self.link_flags("archive"))
         for name, make, *arguments in rt_scripts.scenarios():
             self.test("script " + name, self.script, make, *arguments)
+        for seed in range(max(scale // 20000, 6)):
+            self.test("chained %d" % seed, self.chained, seed, 1000)
+        for name, count in (("storm", 50000), ("fault", 1000), ("fault_silent", 1), ("fork", 1000), ("many", 200), ("count", 20000)):
+            for watches in ([("a", 0, 4)], [("a", 0, 4), ("b", 0, 4)]):
+                self.test("chained %s, %d" % (name, len(watches)), self.chained_life, name, count, watches)
         self.compile("rings", "rings", self.link_flags("archive"))
         for mode, count in (("generations", 800), ("alive", 1200000), ("long", 400000)):
             self.test("rings " + mode, self.rings, mode, count)

@@ -94,6 +94,56 @@ def told_in_order():
 
 
 @test
+def each_about_one_variable():
+    """Where each property is about one variable less is recorded of the order (PT_KEEP_CHAINS). What is known is the same as where all of it
+    is, as it is with -o; and one property of two variables is enough that all of it is."""
+    build("chained")
+    write("one.prop", "property l: always s.level <= 8; property a: s.a <= 6; property b: always s.b <= 6;")
+    write("two.prop", "property l: always s.level <= 8; property ab: always s.a + s.b <= 12;")
+    write("ab.prop", "property ab: always s.a + s.b <= 12;")
+    write("bad.prop", "property l: always s.level <= 5; property a: s.a < 6;")
+    results = []
+    for properties, status, options in (("one", 0, []), ("one", 0, ["-o", "chained.trace"]), ("two", 0, []), ("ab", 0, []), ("bad", FOUND, [])):
+        done = run(PORTENT, "run", "-q", "-s", properties + ".prop", *options, "-r", "chained.json", "--", "./chained")
+        same(f"status of {properties} ({done.stderr})", done.returncode, status)
+        results.append({found["name"]: found for found in findings(json.loads(read("chained.json")))})
+    one, recorded, two, both, bad = results
+    same("with and without a recording", one, recorded)
+    same("relevant", [one[name]["relevant"] for name in "lab"], [8, 6, 6])
+    same("runs", [one[name]["runs"] for name in "lab"], ["1", "1", "1"])
+    same("the same beside another", {**two["l"], "file": ""}, {**one["l"], "file": ""})
+    # each thread writes one of them, and six times takes the lock: some are in no order, and never are all (12 over 6 are 924)
+    for found in (two["ab"], both["ab"]):
+        true(f"order of two variables: {found['runs']} runs", 1 < int(found["runs"]) < 924)
+    same("verdicts", [bad[name]["verdict"] for name in "la"], ["violated", "violated"])
+    same("witnesses", [[step["value"] for step in bad[name]["witness"]] for name in "la"], [list(range(1, 7)), list(range(1, 7))])
+
+
+@test
+def named_beside_one_variable():
+    """What a library names itself is no matter to a property of one variable, unless it has that name: then events of it are missed. Where the
+    program itself names something all is watched as ever."""
+    naming = "#include <portent.h>\nvoid name(int *what, const char *as) { portent_watch(what, sizeof *what, PORTENT_INT, as); }\n"
+    using = ("int x, y, late[8];\nint main(int count, char **names) {\n"
+             "    for (int i = 0; i < 8; i++) { if (count > 1) name(&late[i], names[1]); late[i] = 1; }\n"
+             "    x = 2; y = late[3]; late[4] = y; return 0;\n}\n")
+    write("library.c", naming)
+    write("apart.c", "void name(int *what, const char *as);\n" + using)
+    write("named.c", naming + using)
+    write("x.prop", "property p: always x <= 2;")
+    for command in (["-shared", "-fPIC", "library.c", "-o", "libname.so"], ["apart.c", "-o", "apart", "-L.", "-lname", "-Wl,-rpath,."],
+                    ["named.c", "-o", "named"]):
+        done = run(PORTENT, "cc", "-O2", *command)
+        same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    for program, name, status, events in (("apart", None, 0, 1), ("apart", "z", 0, 1), ("apart", "x", NOT_WHOLE, 1),
+                                          ("named", None, 0, 1), ("named", "z", 0, 10)):
+        done = run(PORTENT, "run", "-q", "-s", "x.prop", "-r", "named.json", "--", "./" + program, *([name] if name else []))
+        same(f"status of {program} with {name} ({done.stderr})", done.returncode, status)
+        result = json.loads(read("named.json"))
+        same(f"relevant in {program} with {name}", [result["properties"][0]["relevant"], result["events"]], [1, events])
+
+
+@test
 def many_live_threads_in_full():
     """The same where every access is recorded."""
     build("many")

@@ -165,6 +165,37 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
+/* Whether this is a variable of the configuration, and no pointer leads to it. */
+static bool is_plain(const struct pt_resolved *resolved, const char *name)
+{
+    for (uint32_t i = 0; i < resolved->var_count; i++)
+        if (strcmp(resolved->vars[i].name, name) == 0)
+            return !resolved->vars[i].link_count && !resolved->vars[i].quiet;
+    return false;
+}
+
+/* Whether each property is about the writes of one variable, which are in one order whatever else threads do
+ * (PT_KEEP_CHAINS), and nobody else wants the order of events: neither a recording, whose properties are not known, nor
+ * a schedule. Nor what the program names itself, whose events a `within` property counts. */
+static bool are_chains(const struct pt_session *session, uint32_t keep)
+{
+    const struct pt_analyse *analyse = &session->analyse;
+    if (keep || session->writer || session->gate || session->wider || session->resolved.block ||
+        session->resolved.race_count)
+        return false;
+    for (uint32_t i = 0; i < analyse->input_count; i++) {
+        const struct pt_monitor *monitor = analyse->inputs[i].monitor;
+        uint32_t vars = 0, events = 0;
+        const struct pt_varref *var = monitor ? pt_monitor_vars(monitor, &vars) : NULL;
+        if (monitor)
+            pt_monitor_events(monitor, &events);
+        const struct pt_property *property = monitor ? pt_monitor_property(monitor) : NULL;
+        if (vars != 1 || events || !is_plain(&session->resolved, var->target) || (property && property->within))
+            return false;
+    }
+    return analyse->input_count && !(session->info && pt_debuginfo_uses(session->info, "portent_watch"));
+}
+
 static const char *report_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
 {
     struct pt_session *session = context;
@@ -243,6 +274,8 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
     uint32_t keep = what_to_keep(session);
     bool later = session->wider; /* all properties are looked at in what was recorded */
     pt_recorded_choose(session, &keep);
+    if (are_chains(session, keep))
+        keep |= PT_KEEP_CHAINS;
     struct pt_buf suppressions, options;
     pt_buf_init(&suppressions);
     pt_buf_init(&options);

@@ -68,9 +68,11 @@ struct pt_clock_cycle {
     _Alignas(64) _Atomic uint64_t number;
 };
 
+#pragma GCC visibility push(hidden)
 extern struct pt_clock_snapshot *pt_clocks;    /* by number */
 extern _Atomic uint64_t *pt_clock_homes;       /* by number: owner << 32 | position; 0: in no ring */
 extern struct pt_clock_cycle *pt_clock_cycles; /* by owner */
+#pragma GCC visibility pop
 
 bool pt_clock_start(void);
 /* In a child that begins anew: there is no clock but the empty one. */

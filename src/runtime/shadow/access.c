@@ -73,8 +73,20 @@
             (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),        \
             (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
-/* Where all threads have the same clock (silence.h). */
-#define SILENT_READ(name, type, perform)                                                                               \
+/* Where silence lasts (silence.h). */
+#define LASTING_READ(name, bytes, type, perform)                                                                       \
+    static COLD type near_##name(const void *address, int order, const struct pt_site *site)                           \
+    {                                                                                                                  \
+        return pt_silence_spares((uintptr_t)address, bytes) ? perform : recorded_##name(address, order, site);         \
+    }
+#define LASTING_CHANGE(name, bytes, type, parameters, arguments, perform)                                              \
+    static COLD type near_##name parameters                                                                            \
+    {                                                                                                                  \
+        return pt_silence_spares((uintptr_t)address, bytes) ? perform : recorded_##name arguments;                     \
+    }
+/* Where all threads have the same clock. */
+#define SILENT_READ(name, bytes, type, perform)                                                                        \
+    LASTING_READ(name, bytes, type, perform)                                                                           \
     static inline type silent_##name(const void *address, int order, const struct pt_site *site)                       \
     {                                                                                                                  \
         if (pt_silence_has((uintptr_t)address)) {                                                                      \
@@ -86,6 +98,7 @@
         return recorded_##name(address, order, site);                                                                  \
     }
 #define SILENT_CHANGE(name, bytes, type, parameters, arguments, perform)                                               \
+    LASTING_CHANGE(name, bytes, type, parameters, arguments, perform)                                                  \
     static COLD type silent_##name parameters                                                                          \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
@@ -109,6 +122,8 @@
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
+        if (__builtin_expect(mode == PT_ACTIVE_LASTING, 1))                                                            \
+            return pt_silence_has((uintptr_t)address) ? perform : near_##name arguments;                               \
         if (mode == PT_ACTIVE_SILENCE)                                                                                 \
             return silent_##name arguments;                                                                            \
         plain(perform, name, arguments);                                                                               \
@@ -180,8 +195,8 @@
     DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
     DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
-    SILENT_READ(load##bytes, type, LOAD(bytes))                                                                        \
-    SILENT_READ(atomic_load##bytes, type, native_load##bytes(address))                                                 \
+    SILENT_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
+    SILENT_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
     SILENT_WRITE(store##bytes, bytes, type, STORE(bytes))                                                              \
     SILENT_WRITE(atomic_store##bytes, bytes, type, ATOMIC_STORE(bytes))                                                \
     SILENT_WRITE(update##bytes, bytes, type, ATOMIC_UPDATE(bytes))                                                     \
@@ -220,6 +235,8 @@
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return LOAD(bytes);                                                                                        \
+        if (__builtin_expect(mode == PT_ACTIVE_LASTING, 1))                                                            \
+            return pt_silence_has((uintptr_t)address) ? LOAD(bytes) : near_load##bytes(address, PT_PLAIN, site);       \
         if (mode == PT_ACTIVE_SILENCE)                                                                                 \
             return silent_load##bytes(address, PT_PLAIN, site);                                                        \
         if (mode == PT_ACTIVE_RACES)                                                                                   \
@@ -242,6 +259,8 @@
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             STORE(bytes);                                                                                              \
+        else if (__builtin_expect(mode == PT_ACTIVE_LASTING, 1))                                                       \
+            (void)(pt_silence_has((uintptr_t)address) ? STORE(bytes) : near_store##bytes(address, value, 0, 0, site)); \
         else if (mode == PT_ACTIVE_SILENCE)                                                                            \
             (void)silent_store##bytes(address, value, 0, 0, site);                                                     \
         else if (mode == PT_ACTIVE_RACES)                                                                              \

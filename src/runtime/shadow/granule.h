@@ -13,7 +13,9 @@ void pt_fine_restart(void);
 uint32_t pt_fine_new(struct pt_shadow_self *self);
 void pt_fine_free(struct pt_shadow_self *self, uint32_t id);
 /* Whether records are worth saving. */
+#pragma GCC visibility push(hidden)
 extern _Atomic uint32_t pt_fines_out; /* that threads and granules have */
+#pragma GCC visibility pop
 static inline bool pt_fine_are_many(void)
 {
     return atomic_load_explicit(&pt_fines_out, memory_order_relaxed) > PT_FINE_MANY;

@@ -87,8 +87,10 @@ static inline uint64_t pt_shadow_what(enum pt_event_kind kind, unsigned marks, s
     return (uint64_t)kind | (uint64_t)marks << 8 | (uint64_t)size << 32;
 }
 
+#pragma GCC visibility push(hidden)
 extern struct pt_shadow_hooks pt_shadow_hooks;
 extern bool pt_shadow_gated;         /* threads are made to follow a schedule, or are paused; set before main */
 extern _Atomic bool pt_shadow_steps; /* a thread may have to wait before any access: none is fast */
+#pragma GCC visibility pop
 
 #endif

@@ -42,10 +42,19 @@ static void explore(const void *address, size_t size, unsigned kind, const struc
         pt_shadow_hooks.point(address, size, kind, site);
 }
 
+/* Whether it is made as with nothing to check: silence lasts, and nothing is watched there. The first may be none. */
+static bool is_spared(const void *from, size_t read, const void *to, size_t written)
+{
+    return pt_is_lasting() && (!read || pt_silence_spares((uintptr_t)from, read)) &&
+           pt_silence_spares((uintptr_t)to, written);
+}
+
 /* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
  */
 static void begin(const void *address, size_t size, bool write)
 {
+    if (is_spared(NULL, 0, address, size))
+        return;
     struct pt_shadow_self *self = recorder(address, size, write);
     if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX) {
         count_lost(address, size);
@@ -169,6 +178,8 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
 
 static void *recorded_move(void *to, const void *from, size_t size, const struct pt_site *site)
 {
+    if (is_spared(from, size, to, size))
+        return memmove(to, from, size);
     struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
         count_lost(to, size);
@@ -228,6 +239,8 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
 {
     explore(to, size, PT_EXPLORE_STORE, site);
     pt_shadow_race(to, size, PT_RACE_WRITE, site);
+    if (is_spared(NULL, 0, to, size))
+        return memset(to, byte, size);
     struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy) {
         count_lost(to, size);
@@ -251,7 +264,7 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
 static void copy_and_fill(char *to, const char *from, size_t length, size_t zeros, const struct pt_site *site)
 {
     size_t size = length + zeros;
-    struct pt_shadow_self *self = recorder(to, size, true);
+    struct pt_shadow_self *self = is_spared(from, length, to, size) ? NULL : recorder(to, size, true);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
         count_lost(to, size);
         memcpy(to, from, length);

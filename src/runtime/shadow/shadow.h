@@ -72,8 +72,10 @@ struct pt_fine { /* what a read looks at stands in the first line */
     _Alignas(64) pt_clock_id write[8];
 };
 
+#pragma GCC visibility push(hidden)
 extern struct pt_shadow_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
+#pragma GCC visibility pop
 
 bool pt_shadow_start(void);
 /* In a child that begins anew: every word is 0. Linear in the leaves. */

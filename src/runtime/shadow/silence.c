@@ -14,6 +14,7 @@
 
 _Atomic uintptr_t pt_silence_from, pt_silence_span;
 _Atomic bool pt_silence_over = true;
+bool pt_silence_lasts;
 
 static struct pt_spin lock = PT_SPIN(PT_RANK_SILENCE); /* of the range, and of the end */
 
@@ -22,14 +23,17 @@ void pt_silence_restart(void)
     pt_spin_reset(&lock);
     atomic_store(&pt_silence_over, true);
     atomic_store(&pt_silence_span, 0);
+    pt_silence_lasts = false;
 }
 
-void pt_silence_start(void)
+void pt_silence_start(bool lasts)
 {
-    if (!pt_has_cache(PT_CACHE_SILENCE) || !pt_sys_is_alone() || pt_sys_is_quiet() || !pt_sys_start_barriers())
+    if (!pt_has_cache(PT_CACHE_SILENCE) || !pt_sys_is_alone() ||
+        (!lasts && (pt_sys_is_quiet() || !pt_sys_start_barriers())))
         return;
+    pt_silence_lasts = lasts;
     atomic_store(&pt_silence_over, false);
-    pt_runtime_activate(PT_ACTIVE_SILENT);
+    pt_runtime_activate(lasts ? PT_ACTIVE_LASTING : PT_ACTIVE_SILENT);
 }
 
 static void await_store(struct pt_shadow_self *self)
@@ -54,8 +58,10 @@ void pt_silence_end_now(void)
 {
     pt_spin_lock(&lock);
     if (!atomic_load_explicit(&pt_silence_over, memory_order_relaxed)) { /* else somebody else has been here */
-        pt_runtime_deactivate(PT_ACTIVE_SILENT);
-        settle();
+        if (!pt_silence_lasts) {
+            pt_runtime_deactivate(PT_ACTIVE_SILENT);
+            settle();
+        }
         atomic_store_explicit(&pt_silence_over, true, memory_order_release);
     }
     pt_spin_unlock(&lock);
@@ -63,9 +69,19 @@ void pt_silence_end_now(void)
 
 bool pt_silence_tick(struct pt_shadow_self *self)
 {
-    if (!pt_is_silent() || self->clock.id || self->slow || !pt_sys_is_alone())
+    if (!(pt_is_silent() || pt_is_lasting()) || self->clock.id || self->slow || !pt_sys_is_alone() ||
+        atomic_load_explicit(&pt_silence_over, memory_order_relaxed))
         return false;
     return pt_clock_tick_all(&self->clock);
+}
+
+void pt_silence_lead(struct pt_shadow_self *self, pt_clock_id *latest)
+{
+    if (*latest == self->clock.id)
+        return;
+    pt_self_give(&self->clock, 1);
+    pt_self_pass(&self->clock, *latest, 1);
+    *latest = self->clock.id;
 }
 
 void pt_silence_widen(uintptr_t low, uintptr_t high)
@@ -93,6 +109,11 @@ static bool is_outside(uintptr_t address, size_t size)
     uintptr_t from = atomic_load_explicit(&pt_silence_from, memory_order_relaxed);
     uintptr_t span = atomic_load_explicit(&pt_silence_span, memory_order_relaxed);
     return !span || (address - from >= span && (address > from || from + PT_SILENCE_ROOM - address >= size));
+}
+
+bool pt_silence_spares(uintptr_t address, size_t size)
+{
+    return is_outside(address, size) || !pt_slow_is_near_watched(address, size);
 }
 
 bool pt_silence_resume(struct pt_shadow_self *self)

@@ -17,6 +17,15 @@
  * the value was stored after it: partner of the acquire fence is the release by which the granule was locked.
  * tests/interleave/test_silence.c.
  *
+ * Silence that lasts (PT_KEEP_CHAINS). Each property speaks of one variable and of no user event: its relevant events
+ * are the writes of that variable. Any two of these are ordered, as conflicting accesses of one variable (contract 3),
+ * so its lattice is a chain, and what threads learn through other memory and through locks says nothing more. Then the
+ * first clock that is not number 0 does not end silence, and no store is announced, since nobody waits for one: all
+ * variables have their places from the start, and what the program names later is not watched. An event has the clock
+ * of the event before it of the same variable (record_write in slow.c), and with it all of them: as far as its property
+ * counts, that is the clock of algorithm A. Clocks that threads get otherwise, by fork and join or near watched
+ * variables, are true, and nobody needs them.
+ *
  * Where watched variables are is a range of addresses: accesses there take the way of all others, which looks at their
  * granules. A range that grows is waited for like the end.
  *
@@ -32,14 +41,21 @@
 enum { PT_SILENCE_ROOM = 16 }; /* bytes of the largest access by a hook */
 
 /* The watched variables, with PT_SILENCE_ROOM bytes before them. */
+#pragma GCC visibility push(hidden)
 extern _Atomic uintptr_t pt_silence_from, pt_silence_span;
+#pragma GCC visibility pop
 
-/* From the next access on, if it can be: nothing is recorded yet, and there is one thread. */
-void pt_silence_start(void);
+/* From the next access on, if it can be: nothing is recorded yet, and there is one thread. With `lasts` to the end. */
+void pt_silence_start(bool lasts);
 void pt_silence_restart(void);
 /* Before a thread gets a clock that is not number 0. It is in the runtime. */
 void pt_silence_end_now(void);
-extern _Atomic bool pt_silence_over;
+extern _Atomic bool pt_silence_over; /* there is such a clock */
+extern bool pt_silence_lasts;        /* nevertheless; set before the first thread is known */
+static inline bool pt_is_lasting(void)
+{
+    return atomic_load_explicit(&pt_active, memory_order_relaxed) == PT_ACTIVE_LASTING;
+}
 static inline void pt_silence_end(void)
 {
     /* acquire: partner of the release by whoever has waited */
@@ -48,6 +64,11 @@ static inline void pt_silence_end(void)
 }
 /* The next relevant event of a thread that is alone, in silence: true if nothing more is to be done. */
 bool pt_silence_tick(struct pt_shadow_self *self);
+/* While it lasts: whether nothing is watched in the granules of this access. */
+bool pt_silence_spares(uintptr_t address, size_t size);
+/* ... and the thread, which knew of the latest event of a variable, has had the next. Whoever has locked the
+ * variable is alone with `latest`, which owns a reference. */
+void pt_silence_lead(struct pt_shadow_self *self, pt_clock_id *latest);
 /* A variable will be watched in [low, high). */
 void pt_silence_widen(uintptr_t low, uintptr_t high);
 

@@ -14,6 +14,7 @@
 #include "runtime/shadow/owned.h"
 #include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/watch.h"
 
 static unsigned touched_bytes(const struct pt_locked_range *range, uintptr_t granule)
@@ -233,7 +234,12 @@ static void record_write(struct pt_shadow_self *self, uint32_t object, const str
         pt_path_written(self, object, site);
     if (!relevant || watched->is_link)
         return;
+    bool chained = pt_silence_lasts && !watched->given;
+    if (chained)
+        pt_shadow_take(self, watched->latest);
     pt_shadow_hooks.written(self, object, (enum pt_event_kind)kind, site);
+    if (chained)
+        pt_silence_lead(self, &watched->latest);
     give_out_watched(self, watched, true);
 }
 

@@ -151,7 +151,7 @@ void pt_slow_sync_at(const void *object, const void *part, int kind, int order, 
         look_at_lock(self, (uintptr_t)object, site);
     if (self->race)
         race_sync(self, (uintptr_t)part, order, site);
-    if (!pt_is_recording() || pt_is_silent() || sync_fast(self, (uintptr_t)part, write, kind, site))
+    if (!pt_is_recording() || pt_is_silent() || pt_is_lasting() || sync_fast(self, (uintptr_t)part, write, kind, site))
         return;
     struct pt_locked_range range;
     pt_shadow_word *small =

@@ -273,12 +273,25 @@ static void add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, u
     pt_runtime_activate(PT_ACTIVE_RECORDS);
 }
 
+/* Where silence lasts the range of what is watched does not grow, and all that properties name was found before the
+ * start: nobody asks for more. One of the same name would have events of that name: they are lost. */
+static void leave_out(const char *name)
+{
+    const struct pt_watch *watches = (const struct pt_watch *)((const char *)config + config->watches);
+    for (uint32_t i = 0; i < config->watch_count; i++)
+        if (strcmp((const char *)config + watches[i].name, name) == 0)
+            pt_runtime_lost();
+}
+
 void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
 {
     char full[512];
     pt_spin_lock(&lock);
     compose(full, sizeof full, name, next_ordinal(name));
-    add(self, address, size, type, keep_text(full));
+    if (pt_is_lasting())
+        leave_out(full);
+    else
+        add(self, address, size, type, keep_text(full));
     pt_spin_unlock(&lock);
 }
 

@@ -25,6 +25,7 @@ struct pt_watched {
     struct pt_path *path; /* it is the end of one (path.h), or a pointer on the way; NULL: neither */
     bool is_link;         /* the latter: no event has it for its object */
     bool given;           /* portent_watch has named it */
+    pt_clock_id latest;   /* the clock of its last event, with a reference, where silence lasts (silence.h) */
 };
 
 struct pt_watch_node {

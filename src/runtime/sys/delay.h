@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
 extern bool pt_delay_on; /* set before main */
+#pragma GCC visibility pop
 
 /* Reads the options; says with which seed pauses are chosen, where that is wanted. */
 void pt_delay_start(void);

@@ -21,12 +21,18 @@ enum pt_activity {
     PT_ACTIVE_FILES = 32,    /* with RECORDS: the program records everything by itself (runtime/record) */
     PT_ACTIVE_SILENT = 64,   /* with RECORDS alone: all threads have the same clock (runtime/shadow/silence.h) */
     PT_ACTIVE_SILENCE = PT_ACTIVE_RECORDS | PT_ACTIVE_SILENT,
+    PT_ACTIVE_LASTS = 128, /* with these two alone: whatever clocks they have */
+    PT_ACTIVE_LASTING = PT_ACTIVE_SILENCE | PT_ACTIVE_LASTS,
 };
+/* Hidden, here and in other headers that hooks read: the address is known when the runtime is linked, and not looked
+ * up. */
+#pragma GCC visibility push(hidden)
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel;       /* NULL: nobody observes */
 extern uint32_t pt_keeps;                   /* enum pt_keep: what is recorded beside relevant events */
 extern _Atomic uint32_t pt_runtime_threads; /* of the runtime's own, that have not ended */
 extern bool pt_races_wanted; /* races or lifetimes are looked for; set before the first thread is known */
+#pragma GCC visibility pop
 
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);

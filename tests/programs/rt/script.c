@@ -45,7 +45,7 @@ static _Atomic int
     now[THREADS]; /* the operation that the thread may do next, from there on as long as they are its own */
 static pthread_t threads[THREADS];
 static _Atomic pid_t ids[THREADS];
-static _Alignas(PAGE) char array[16 * PAGE];
+_Alignas(PAGE) char array[16 * PAGE]; /* run_rt.py looks it up */
 static char *blocks[BLOCKS];
 static sigjmp_buf back;
 static char *guarded;
