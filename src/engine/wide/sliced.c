@@ -29,101 +29,6 @@ enum { LOOK_STATES = 4096 };               /* ... and states */
 enum { MOST_STATES = 1 << 22 };            /* further ones are left out, and the answer is not whole */
 enum { PARENT_SHIFT = 2, SLICE_MASK = 3 }; /* of a guess: the state before, and the slice */
 
-/* ---- tables ---- */
-
-static uint64_t hash_of(const struct sliced_table *table, const uint8_t *state)
-{
-    uint64_t hash = 0, word;
-    for (uint32_t at = table->bits; at < table->length; at += sizeof word) {
-        memcpy(&word, state + at, sizeof word);
-        hash = pt_mix64(hash ^ word);
-    }
-    return hash;
-}
-
-static void table_init(struct sliced_table *table, uint32_t length, uint32_t bits)
-{
-    *table = (struct sliced_table){.length = length, .bits = bits};
-}
-
-static void table_clear(struct sliced_table *table)
-{
-    table->count = 0;
-    if (table->slots)
-        memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof *table->slots);
-}
-
-static void table_release(struct sliced_table *table)
-{
-    free(table->states);
-    free(table->slots);
-    *table = (struct sliced_table){0};
-}
-
-static size_t table_bytes(const struct sliced_table *table)
-{
-    return (size_t)table->cap * table->length + (table->slots ? ((size_t)table->mask + 1) * sizeof *table->slots : 0);
-}
-
-static uint8_t *table_state(const struct sliced_table *table, uint32_t number)
-{
-    return table->states + (size_t)number * table->length;
-}
-
-static void table_rehash(struct sliced_table *table)
-{
-    uint32_t size = table->slots ? 2 * (table->mask + 1) : 128;
-    free(table->slots);
-    table->slots = pt_xcalloc(size, sizeof *table->slots);
-    table->mask = size - 1;
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t at = (uint32_t)hash_of(table, table_state(table, i)) & table->mask;
-        while (table->slots[at])
-            at = (at + 1) & table->mask;
-        table->slots[at] = i + 1;
-    }
-}
-
-/* Are the sets of one state all in those of another? */
-static bool has_less(const struct sliced_table *table, const uint8_t *one, const uint8_t *other)
-{
-    uint64_t a, b, more = 0;
-    for (uint32_t at = 0; at < table->bits; at += sizeof a) {
-        memcpy(&a, one + at, sizeof a);
-        memcpy(&b, other + at, sizeof b);
-        more |= a & ~b;
-    }
-    return !more;
-}
-
-/* The number of a state, which may be that of one it takes the place of; PT_NONE: there is one with less. */
-static uint32_t table_add(struct sliced_table *table, const uint8_t *state)
-{
-    uint32_t rest = table->length - table->bits;
-    if (!table->slots || table->count > table->mask / 2)
-        table_rehash(table);
-    uint32_t at = (uint32_t)hash_of(table, state) & table->mask;
-    for (; table->slots[at]; at = (at + 1) & table->mask) {
-        uint32_t number = table->slots[at] - 1;
-        uint8_t *known = table_state(table, number);
-        if (memcmp(known + table->bits, state + table->bits, rest) != 0)
-            continue;
-        if (has_less(table, known, state))
-            return PT_NONE;
-        if (has_less(table, state, known)) {
-            memcpy(known, state, table->bits);
-            return number;
-        }
-    }
-    if (table->count == table->cap) {
-        table->cap = table->cap ? 2 * table->cap : 64;
-        table->states = pt_xrealloc(table->states, (size_t)table->cap * table->length);
-    }
-    memcpy(table_state(table, table->count), state, table->length);
-    table->slots[at] = ++table->count;
-    return table->count - 1;
-}
-
 /* ---- states ---- */
 
 /* The monitor's configuration at the end of a slice, PT_NONE: no relevant event is in it yet. */
@@ -177,7 +82,7 @@ static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t sli
         x->full = true;
         return;
     }
-    uint32_t before = x->next.count, state = table_add(&x->next, x->state);
+    uint32_t before = x->next.count, state = sliced_table_add(&x->next, x->state);
     if (state == PT_NONE)
         return;
     x->made += x->next.count - before;
@@ -219,8 +124,8 @@ static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uin
 /* What an event makes of one state. */
 static void expand(struct sliced *x, const struct sliced_event *event, uint32_t number, uint32_t parent)
 {
-    const uint8_t *from = table_state(&x->now, parent);
-    for (uint32_t slice = from[event->thread]; slice <= x->last; slice++) {
+    const uint8_t *from = sliced_table_state(&x->now, parent);
+    for (uint32_t slice = sliced_decode(from[event->thread]); slice <= x->last; slice++) {
         memcpy(x->state, from, x->length);
         if (!sliced_take(&x->layout, x->state, event, slice, x->last))
             continue;
@@ -240,7 +145,7 @@ static bool is_cut(struct sliced *x)
 {
     struct wide_search *s = x->s;
     const struct pt_analysis_options *o = s->options;
-    uint64_t bytes = s->p->bytes + table_bytes(&x->now) + table_bytes(&x->next) + x->guess_bytes +
+    uint64_t bytes = s->p->bytes + sliced_table_bytes(&x->now) + sliced_table_bytes(&x->next) + x->guess_bytes +
                      sliced_monitor_bytes(&x->monitor) + x->count * sizeof *x->events +
                      sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
     if (bytes > s->figures->peak_bytes)
@@ -264,24 +169,24 @@ void sliced_begin_pass(struct sliced *x, uint32_t last)
     x->length = (x->ends + (2 * last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
     free(x->state);
     x->state = pt_xcalloc(1, x->length);
-    table_release(&x->now);
-    table_release(&x->next);
-    table_init(&x->now, x->length, x->layout.bits);
-    table_init(&x->next, x->length, x->layout.bits);
+    sliced_table_release(&x->now);
+    sliced_table_release(&x->next);
+    sliced_table_init(&x->now, x->length, x->layout.bits);
+    sliced_table_init(&x->next, x->length, x->layout.bits);
     sliced_fields_init(&x->layout, x->state);
     for (uint32_t k = 0; k <= last; k++) {
         set(x, x->state, k, false, k ? PT_NONE : SLICED_FIRST);
         if (k)
             set(x, x->state, k, true, PT_NONE);
     }
-    (void)table_add(&x->now, x->state);
+    (void)sliced_table_add(&x->now, x->state);
     x->made = 1;
     x->found = false;
 }
 
 bool sliced_read(struct sliced *x, const struct sliced_event *event, uint32_t number)
 {
-    table_clear(&x->next);
+    sliced_table_clear(&x->next);
     for (uint32_t state = 0; state < x->now.count; state++) {
         if ((state + 1) % LOOK_STATES == 0 && is_cut(x))
             return false;
@@ -316,7 +221,7 @@ void sliced_collect_starts(struct sliced *x)
     uint32_t next = x->last + 1;
     bool *known = pt_xcalloc((size_t)x->monitor.config_count + 1, sizeof *known);
     for (uint32_t i = 0; i < x->now.count; i++) {
-        const uint8_t *state = table_state(&x->now, i);
+        const uint8_t *state = sliced_table_state(&x->now, i);
         uint32_t config = end_of(x, state, x->last);
         if (config == PT_NONE || known[config] || sliced_is_over(&x->monitor, config) ||
             !sliced_may_end(&x->layout, state, x->last))
@@ -443,8 +348,8 @@ void sliced_release(struct sliced *x)
     free(x->guesses);
     for (uint32_t k = 0; k <= SLICED_MOST; k++)
         free(x->starts[k]);
-    table_release(&x->now);
-    table_release(&x->next);
+    sliced_table_release(&x->now);
+    sliced_table_release(&x->next);
     free(x->state);
     free(x->events);
     sliced_layout_release(&x->layout);

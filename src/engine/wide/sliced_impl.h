@@ -6,6 +6,16 @@
 
 /* Slices count from 0; DROPPED is where the events go that are left out of the run, and is the last. */
 enum { SLICED_MOST = 3, SLICED_DROPPED = 3, SLICED_NOWHERE = 4 };
+/* A slice as the set of those below it: sets keep the order of slices, and a thread that is in a lower one can do
+ * whatever it can do in a higher one. */
+static inline uint8_t sliced_code(uint32_t slice)
+{
+    return (uint8_t)((1u << slice) - 1);
+}
+static inline uint32_t sliced_decode(uint8_t code)
+{
+    return (uint32_t)__builtin_popcount(code);
+}
 
 /* ---- sliced_monitor.c: what the monitor knows at a point of a run ---- */
 
@@ -108,6 +118,7 @@ void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *event
 void sliced_survey_end(struct sliced_layout *layout);
 /* Then the same events again, as often as somebody likes: from the first one on, the ends and helds of all that were
  * told since. False: it is left out, or it is none of those (`refuses` says so). Its letter is PT_NONE. */
+#define SLICED_MIXED   "a thread has a lock shared and alone at the same time"
 #define SLICED_CHANGED "the trace has changed while it was read"
 void sliced_rewind(struct sliced_layout *layout);
 bool sliced_tell(struct sliced_layout *layout, const struct pt_recorded *event, bool visible,
@@ -115,17 +126,33 @@ bool sliced_tell(struct sliced_layout *layout, const struct pt_recorded *event, 
 /* A state's fields at the beginning of the recording. */
 void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields);
 
-/* ---- sliced.c: the passes ---- */
+/* ---- sliced_table.c: the states after an event ---- */
 
-/* States of one length. Of two that differ only in the sets of slices that begin them, and of which one's sets are
- * all in the other's, it has the one with less: whatever may follow the other may follow it. */
+/* States of one length. Of two that differ only in the sets that begin them, and of which one's sets are all in the
+ * other's, it has the one with less: whatever may follow the other may follow it. */
 struct sliced_table {
     uint8_t *states;
+    uint32_t *others; /* per state: the next one with the same rest, plus 1 */
     uint32_t count, cap;
-    uint32_t *slots; /* number plus 1 */
-    uint32_t mask;
-    uint32_t length, bits; /* of a state */
+    uint32_t *slots; /* per rest: the number of its first state, plus 1 */
+    uint32_t mask, rests;
+    uint32_t length, bits; /* of a state; how much of it are sets */
 };
+void sliced_table_init(struct sliced_table *table, uint32_t length, uint32_t bits);
+void sliced_table_clear(struct sliced_table *table);
+void sliced_table_release(struct sliced_table *table);
+size_t sliced_table_bytes(const struct sliced_table *table);
+static inline uint8_t *sliced_table_state(const struct sliced_table *table, uint32_t number)
+{
+    return table->states + (size_t)number * table->length;
+}
+/* The number of a state, which may be that of one it takes the place of; PT_NONE: there is one with less. */
+uint32_t sliced_table_add(struct sliced_table *table, const uint8_t *state);
+/* Longer states from here on, in a table that is only gone through until it is cleared: sets and rest, `fields` bytes
+ * so far, get zeros behind them, and what came after them is at `ends`. */
+void sliced_table_widen(struct sliced_table *table, uint32_t length, uint32_t bits, uint32_t fields, uint32_t ends);
+
+/* ---- sliced.c: the passes ---- */
 
 struct sliced {
     struct wide_search *s;

@@ -1,7 +1,8 @@
 /*
  * Where a state keeps what events touch: of a thread the slice that it is in; of a variable that one thread reads and
- * another writes, and of a lock, what sliced_step.c says; of other objects the slice of the last operation. Sets of
- * slices come first, the rest after them.
+ * another writes, and of a lock, what sliced_step.c says; of other objects the slice of the last operation. Sets
+ * come first, of which less allows more, and slices of threads and objects are such sets, too; the rest comes after
+ * them.
  *
  * The events are gone through twice, and more often if somebody likes, always in recorded order and one at a time: a
  * survey finds who uses what, and which event is the last to touch it; then each event is told with where its pieces
@@ -239,6 +240,9 @@ static void place_holders(struct sliced_layout *layout)
 void sliced_survey_end(struct sliced_layout *layout)
 {
     struct sliced_survey *s = layout->survey;
+    for (size_t t = 0; t < s->thread_cap; t++)
+        if (s->threads[t].known)
+            s->threads[t].at = take_room(layout, 1);
     for (size_t v = 0; v < s->var_cap; v++)
         if (is_shared(&s->vars[v]))
             s->vars[v].bits = take_room(layout, 1);
@@ -246,28 +250,21 @@ void sliced_survey_end(struct sliced_layout *layout)
         if (s->locks[l].several) {
             s->locks[l].bits = take_room(layout, 2);
             if (s->locks[l].mixed)
-                layout->refuses = "a thread has a lock shared and alone at the same time";
+                layout->refuses = SLICED_MIXED;
         }
-    layout->bits = layout->bytes = (layout->bytes + 7) & ~7u;
-    for (size_t t = 0; t < s->thread_cap; t++)
-        if (s->threads[t].known)
-            s->threads[t].at = take_room(layout, 1);
-    for (size_t v = 0; v < s->var_cap; v++)
-        if (s->vars[v].bits)
-            s->vars[v].at = take_room(layout, 1);
     for (size_t o = 0; o < s->other_cap; o++)
         if (s->others[o].user)
             s->others[o].at = take_room(layout, 1);
+    layout->bits = layout->bytes = (layout->bytes + 7) & ~7u;
+    for (size_t v = 0; v < s->var_cap; v++)
+        if (s->vars[v].bits)
+            s->vars[v].at = take_room(layout, 1);
     place_holders(layout);
 }
 
 void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields)
 {
-    const struct sliced_survey *s = layout->survey;
     memset(fields, 0, layout->bytes);
-    for (size_t v = 0; v < s->var_cap; v++)
-        if (s->vars[v].at)
-            fields[s->vars[v].at - 1] = SLICED_NOWHERE;
     for (uint32_t i = 0; i < layout->holder_count; i++)
         fields[layout->holders[i].at] = SLICED_NOWHERE;
 }
