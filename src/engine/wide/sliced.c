@@ -26,7 +26,6 @@
 
 enum { STRIDE = 16 };                      /* events between two looks at the clock and at the memory, ... */
 enum { LOOK_STATES = 4096 };               /* ... and states */
-enum { MOST_STATES = 1 << 22 };            /* further ones are left out, and the answer is not whole */
 enum { PARENT_SHIFT = 2, SLICE_MASK = 3 }; /* of a guess: the state before, and the slice */
 
 /* ---- states ---- */
@@ -44,11 +43,20 @@ static void set(const struct sliced *x, uint8_t *state, uint32_t slice, bool sta
     memcpy(state + x->ends + (slice + (start ? x->last : 0)) * sizeof config, &config, sizeof config);
 }
 
+uint32_t sliced_end_at(const struct sliced *x, const uint8_t *state, uint32_t slice)
+{
+    return get(x, state, slice, false);
+}
+
 /* Where the run stands at the end of a slice, as far as it is known what the slices began with; PT_NONE: one of them
  * did not begin where the one before it has ended. */
 static uint32_t end_of(const struct sliced *x, const uint8_t *state, uint32_t slice)
 {
     uint32_t config = get(x, state, 0, false);
+    for (uint32_t k = 1; x->maps && k <= slice; k++)
+        config = sliced_maps_image(x->maps, get(x, state, k, false), config);
+    if (x->maps)
+        return config;
     for (uint32_t k = 1; k <= slice; k++) {
         uint32_t start = get(x, state, k, true);
         if (start == PT_NONE)
@@ -64,8 +72,8 @@ static uint32_t end_of(const struct sliced *x, const uint8_t *state, uint32_t sl
  * value. */
 static bool is_found(const struct sliced *x, const uint8_t *state)
 {
-    bool over = false;
-    for (uint32_t k = 0; k <= x->last; k++) {
+    bool over = x->maps;
+    for (uint32_t k = 0; k <= x->last && !over; k++) {
         uint32_t config = get(x, state, k, false);
         over |= config != PT_NONE && sliced_is_over(&x->monitor, config);
     }
@@ -78,7 +86,7 @@ static bool is_found(const struct sliced *x, const uint8_t *state)
 /* x->state is a state after event `number`, made from `parent` by putting the event into the slice. */
 static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t slice)
 {
-    if (x->next.count >= MOST_STATES) {
+    if (x->next.count >= x->most) {
         x->full = true;
         return;
     }
@@ -106,6 +114,14 @@ static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t sli
 static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uint32_t letter, uint32_t slice)
 {
     uint32_t config = get(x, x->state, slice, false);
+    if (x->maps && slice) {
+        uint32_t map = sliced_maps_step(x->maps, config, letter);
+        x->full |= map == PT_NONE;
+        set(x, x->state, slice, false, map);
+        if (map != PT_NONE)
+            add(x, number, parent, slice);
+        return;
+    }
     if (config != PT_NONE) {
         if (sliced_is_over(&x->monitor, config))
             return; /* what comes after a violation is another run's */
@@ -146,8 +162,8 @@ static bool is_cut(struct sliced *x)
     struct wide_search *s = x->s;
     const struct pt_analysis_options *o = s->options;
     uint64_t bytes = s->p->bytes + sliced_table_bytes(&x->now) + sliced_table_bytes(&x->next) + x->guess_bytes +
-                     sliced_monitor_bytes(&x->monitor) + x->count * sizeof *x->events +
-                     sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
+                     sliced_monitor_bytes(&x->monitor) + (x->maps ? sliced_maps_bytes(x->maps) : 0) +
+                     x->count * sizeof *x->events + sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
     if (bytes > s->figures->peak_bytes)
         s->figures->peak_bytes = bytes;
     uint64_t allowed = pt_memory_share(o, &s->announced, bytes);
@@ -162,20 +178,24 @@ static bool is_cut(struct sliced *x)
     return s->figures->cut != NULL;
 }
 
+void sliced_set_length(struct sliced *x)
+{
+    x->ends = (x->layout.bytes + 7) & ~7u;
+    x->length = (x->ends + (2 * x->last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
+    free(x->state);
+    x->state = pt_xcalloc(1, x->length);
+}
+
 void sliced_begin_pass(struct sliced *x, uint32_t last)
 {
     x->last = last;
-    x->ends = (x->layout.bytes + 7) & ~7u;
-    x->length = (x->ends + (2 * last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
-    free(x->state);
-    x->state = pt_xcalloc(1, x->length);
+    sliced_set_length(x);
     sliced_table_release(&x->now);
     sliced_table_release(&x->next);
     sliced_table_init(&x->now, x->length, x->layout.bits);
     sliced_table_init(&x->next, x->length, x->layout.bits);
-    sliced_fields_init(&x->layout, x->state);
     for (uint32_t k = 0; k <= last; k++) {
-        set(x, x->state, k, false, k ? PT_NONE : SLICED_FIRST);
+        set(x, x->state, k, false, !k ? SLICED_FIRST : x->maps ? SLICED_SAME : PT_NONE);
         if (k)
             set(x, x->state, k, true, PT_NONE);
     }
@@ -336,7 +356,7 @@ static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
 
 void sliced_init(struct sliced *x, struct wide_search *search)
 {
-    *x = (struct sliced){.s = search};
+    *x = (struct sliced){.s = search, .most = SLICED_STATES};
     sliced_monitor_init(&x->monitor, search);
     sliced_layout_init(&x->layout);
 }

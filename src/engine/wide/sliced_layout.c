@@ -72,6 +72,7 @@ void sliced_layout_release(struct sliced_layout *layout)
     free(layout->holders);
     free(layout->ends);
     free(layout->helds);
+    sliced_grow_release(layout);
 }
 
 size_t sliced_layout_bytes(const struct sliced_layout *layout)
@@ -80,7 +81,7 @@ size_t sliced_layout_bytes(const struct sliced_layout *layout)
     return s->thread_cap * sizeof *s->threads + (s->var_cap + s->lock_cap + s->other_cap) * sizeof *s->vars +
            pt_map64_bytes(&s->depth) + pt_map64_bytes(&s->holders) +
            (s->candidate_cap + layout->holder_cap) * sizeof *s->candidates + layout->end_cap * sizeof *layout->ends +
-           layout->held_cap * sizeof *layout->helds;
+           layout->held_cap * sizeof *layout->helds + sliced_grow_bytes(layout);
 }
 
 /* ---- what an event is ---- */
@@ -92,7 +93,7 @@ static struct lay_thread *thread_of(struct sliced_survey *s, uint32_t thread)
     return &s->threads[thread];
 }
 
-static enum wide_kind kind_of(const struct pt_recorded *e)
+enum wide_kind sliced_kind_of(const struct pt_recorded *e)
 {
     if (e->op == PT_OP_JOIN)
         return WIDE_JOIN;
@@ -116,7 +117,7 @@ static bool is_lock(enum wide_kind kind)
     return kind == WIDE_ACQ || kind == WIDE_RACQ || kind == WIDE_REL || kind == WIDE_RREL;
 }
 
-static bool is_other(const struct pt_recorded *e)
+bool sliced_is_other(const struct pt_recorded *e)
 {
     return pt_op_space(e->op) == PT_SPACE_OTHER && pt_op_accesses(e->op);
 }
@@ -185,7 +186,7 @@ static void survey_lock(struct sliced_survey *s, const struct pt_recorded *e)
 void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *e)
 {
     struct sliced_survey *s = layout->survey;
-    enum wide_kind kind = kind_of(e);
+    enum wide_kind kind = sliced_kind_of(e);
     struct lay_thread *self = thread_of(s, e->thread);
     self->last = self->last_own = ++s->number;
     if (is_access(kind)) {
@@ -203,7 +204,7 @@ void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *e)
             s->locks[child->held[i].lock].last = s->number;
     } else if (e->op == PT_OP_FORK) {
         thread_of(s, e->object)->last = s->number;
-    } else if (is_other(e)) {
+    } else if (sliced_is_other(e)) {
         PT_ROOM(s->others, s->other_cap, e->object);
         touch(&s->others[e->object], e->thread, s->number);
     }
@@ -262,13 +263,6 @@ void sliced_survey_end(struct sliced_layout *layout)
     place_holders(layout);
 }
 
-void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields)
-{
-    memset(fields, 0, layout->bytes);
-    for (uint32_t i = 0; i < layout->holder_count; i++)
-        fields[layout->holders[i].at] = SLICED_NOWHERE;
-}
-
 /* ---- the events ---- */
 
 void sliced_rewind(struct sliced_layout *layout)
@@ -294,7 +288,7 @@ static bool is_known(const struct sliced_survey *s, const struct pt_recorded *e,
                 pt_map64_get(&s->holders, hold_key(e->thread, e->object, pt_op_is_shared(e->op))) != PT_NONE);
     if (pt_op_is_of_thread(e->op))
         return thread && e->object < s->thread_cap && s->threads[e->object].at;
-    return thread && (!is_other(e) || (e->object < s->other_cap && s->others[e->object].at));
+    return thread && (!sliced_is_other(e) || (e->object < s->other_cap && s->others[e->object].at));
 }
 
 static uint32_t holder_number(const struct sliced_survey *s, uint32_t thread, uint32_t lock, bool shared)
@@ -358,7 +352,7 @@ static bool tell_other(struct sliced_layout *layout, const struct pt_recorded *e
 {
     const struct sliced_survey *s = layout->survey;
     event->forks = e->op == PT_OP_FORK;
-    event->chains = is_other(e);
+    event->chains = sliced_is_other(e);
     if (!event->forks && !event->chains)
         return false;
     uint32_t at = event->forks ? s->threads[e->object].at : s->others[e->object].at;
@@ -372,7 +366,7 @@ bool sliced_tell(struct sliced_layout *layout, const struct pt_recorded *e, bool
                  struct sliced_event *ret_event)
 {
     struct sliced_survey *s = layout->survey;
-    enum wide_kind kind = kind_of(e);
+    enum wide_kind kind = sliced_kind_of(e);
     uint64_t number = ++s->number;
     bool told = true;
     if (!is_known(s, e, kind)) {

@@ -97,10 +97,16 @@ static void touch(uint8_t *lock, bool shared, uint32_t slice)
     lock[HAS] |= shared ? both(0, asked(slice)) : both(asked(slice), 0);
 }
 
+/* The slice in which its section was opened; more than any: it has none. */
+static uint32_t begun_in(const uint8_t *fields, const struct sliced_holder *holder)
+{
+    return fields[holder->at] - 1u;
+}
+
 static bool take_lock(uint8_t *fields, const struct sliced_holder *holder, uint32_t slice)
 {
     uint8_t *lock = fields + holder->lock;
-    fields[holder->at] = (uint8_t)slice;
+    fields[holder->at] = (uint8_t)(slice + 1);
     if (slice == SLICED_DROPPED)
         return true;
     if ((holder->shared ? high(lock[FORBID]) : low(lock[FORBID])) >> slice & 1)
@@ -112,8 +118,8 @@ static bool take_lock(uint8_t *fields, const struct sliced_holder *holder, uint3
 static bool take_unlock(uint8_t *fields, const struct sliced_holder *holder, uint32_t slice, uint32_t last)
 {
     uint8_t *lock = fields + holder->lock;
-    uint32_t begun = fields[holder->at];
-    fields[holder->at] = SLICED_NOWHERE;
+    uint32_t begun = begun_in(fields, holder);
+    fields[holder->at] = 0;
     if (begun < slice && begun <= last) {
         uint32_t end = slice == SLICED_DROPPED ? last : slice;
         if (excluding(lock, holder->shared) & range(begun + 1, end))
@@ -130,7 +136,7 @@ bool sliced_may_end(const struct sliced_layout *layout, const uint8_t *fields, u
 {
     for (uint32_t i = 0; i < layout->holder_count; i++) {
         const struct sliced_holder *holder = &layout->holders[i];
-        uint32_t begun = fields[holder->at];
+        uint32_t begun = begun_in(fields, holder);
         if (begun <= last && excluding(fields + holder->lock, holder->shared) & range(begun + 1, last))
             return false;
     }
@@ -191,12 +197,12 @@ static bool end_lock(const struct sliced_layout *layout, uint8_t *fields, uint32
 {
     for (uint32_t i = 0; i < layout->holder_count; i++) {
         const struct sliced_holder *holder = &layout->holders[i];
-        uint32_t begun = fields[holder->at];
+        uint32_t begun = begun_in(fields, holder);
         if (holder->lock != lock)
             continue;
         if (begun <= last && excluding(fields + lock, holder->shared) & range(begun + 1, last))
             return false;
-        fields[holder->at] = SLICED_NOWHERE;
+        fields[holder->at] = 0;
     }
     fields[lock + HAS] = fields[lock + FORBID] = 0;
     return true;
