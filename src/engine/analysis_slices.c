@@ -42,7 +42,7 @@ static void collect(void *context, const struct pt_event *event)
 static void show(struct pt_analysis *a, struct watched *w, uint64_t count)
 {
     struct pt_finding *f = w->finding;
-    struct collecting c = {a, pt_wide_log_new(a->names)};
+    struct collecting c = {a, pt_wide_log_like(a->log)};
     const char *why = a->options.again(a->options.again_of, count, collect, &c);
     w->settled = true;
     f->complete = true;

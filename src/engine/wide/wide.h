@@ -22,6 +22,8 @@
 /* All events of a trace, for any number of searches. */
 struct pt_wide_log;
 struct pt_wide_log *pt_wide_log_new(const struct pt_names *names);
+/* One with the same initial values, and no events. */
+struct pt_wide_log *pt_wide_log_like(const struct pt_wide_log *log);
 void pt_wide_log_free(struct pt_wide_log *log); /* NULL is fine */
 void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event);
 size_t pt_wide_log_bytes(const struct pt_wide_log *log);
