@@ -93,7 +93,7 @@ static void follow(struct pt_analysis *a, struct watched *w, const struct pt_eve
     uint64_t count = a->fill.event_count;
     struct repeating r = {.w = w};
     repeat(&r, event);
-    if (r.end == PT_WIDE_LIVE_AGAIN) {
+    while (r.end == PT_WIDE_LIVE_AGAIN) { /* the last of them may be news in several ways */
         r.end = PT_WIDE_LIVE_ON;
         const char *why = a->options.again(a->options.again_of, count, repeat, &r);
         if (why) {

@@ -9,10 +9,17 @@
  *   answer of this automaton unknown, not wrong;
  * - what is as it was at the beginning in all states: it is made again as it was.
  *
- * Everything else may still be used by threads that nobody has seen yet, and stays. A read is left out if the thread's
- * last event that was told was an access of the same variable and nobody else's access came between: it may happen
- * next to that one, in its slice, and sees the same write. With one slice the same goes for a write after a write,
- * and a variable that is as at the beginning can be read by everybody.
+ * Everything else may still be used by threads that nobody has seen yet, and stays.
+ *
+ * With one slice everything has a piece, which seldom tells states apart. With more it does: in which slice a thread
+ * has written what it alone uses. So variables that are no two threads' or not both read and written, and locks of one
+ * thread, have none at first, and their operations are left out, as sliced_layout.c does and says why; if one turns out
+ * to be shared, all has to begin anew with that known. After EAGER events, when that has become expensive, what is new
+ * has a piece at once.
+ *
+ * A read is left out if the thread's last event that was told was an access of the same variable and nobody else's
+ * access came between: it may happen next to that one, in its slice, and sees the same write. With one slice the same
+ * goes for a write after a write, and a variable that is as at the beginning can be read by everybody.
  *
  * Guarantee: the events that are told, and what they touch, are enough for every run of slices. Cost: constant time per
  * event, but for joins (as many as their thread has locks) and frees (as many as the block had variables); memory for
@@ -23,6 +30,7 @@
 
 #include "engine/wide/sliced_impl.h"
 
+enum { EAGER = 1 << 14 };
 enum { FIRST_SETS = 32, FIRST_REST = 16, MOST_SETS = 8, MOST_REST = 2 }; /* the last two: what one event may need */
 
 struct hold {
@@ -43,11 +51,15 @@ struct grown_var {
     uint32_t seen_by;  /* whose access was the last, plus 1 ... */
     uint64_t seen_at;  /* ... and how many of its thread's events were told with it */
     uint32_t next;     /* variable of the same block, plus 1 */
+    uint32_t user;     /* a thread that uses it, plus 1 */
+    bool several, reads, writes, tracked;
     bool wrote, chained, gone;
 };
 
 struct grown_lock {
     uint32_t bits, open;
+    uint32_t user; /* a thread that uses it, plus 1 */
+    bool tracked;
 };
 
 /* Bytes of a state, from 0 to cap: those that were given back, and those that nobody had yet. */
@@ -65,6 +77,7 @@ struct given_back {
 
 struct sliced_grow {
     uint32_t slices;
+    struct sliced_shared *shared;
     const struct pt_names *names;
     struct grown_thread *threads;
     struct grown_var *vars;
@@ -83,10 +96,12 @@ struct sliced_grow {
     uint64_t number;
 };
 
-void sliced_grow_init(struct sliced_layout *layout, uint32_t slices, const struct pt_names *names)
+void sliced_grow_init(struct sliced_layout *layout, uint32_t slices, struct sliced_shared *shared,
+                      const struct pt_names *names)
 {
     struct sliced_grow *g = layout->grow = pt_xcalloc(1, sizeof *g);
     g->slices = slices;
+    g->shared = shared;
     g->names = names;
     g->sets.cap = layout->bits = FIRST_SETS;
     g->rest.cap = FIRST_REST;
@@ -292,6 +307,31 @@ static void chain(struct sliced_grow *g, uint32_t var)
     g->blocks[block] = var + 1;
 }
 
+/* Whether what is used for the first time has a piece. */
+static bool is_eager(const struct sliced_grow *g, const bool *known, size_t cap, uint32_t id)
+{
+    return !g->slices || g->shared->all || g->number > EAGER || (id < cap && known[id]);
+}
+
+/* Whether the variable has a piece; if it should have had one from the beginning, the layout says so. */
+static bool is_tracked(struct sliced_layout *layout, const struct pt_recorded *e, enum wide_kind kind)
+{
+    struct sliced_grow *g = layout->grow;
+    struct sliced_shared *shared = g->shared;
+    struct grown_var *var = &g->vars[e->object];
+    if (!var->user)
+        var->tracked = is_eager(g, shared->vars, shared->var_cap, e->object);
+    var->several |= var->user && var->user != e->thread + 1;
+    var->user = e->thread + 1;
+    var->reads |= kind != WIDE_WRITE;
+    var->writes |= kind != WIDE_READ;
+    if (!var->tracked && var->several && var->reads && var->writes) {
+        PT_ROOM(shared->vars, shared->var_cap, e->object);
+        shared->vars[e->object] = layout->shares = true;
+    }
+    return var->tracked;
+}
+
 static bool tell_access(struct sliced_layout *layout, const struct pt_recorded *e, bool visible,
                         struct sliced_event *event)
 {
@@ -299,6 +339,8 @@ static bool tell_access(struct sliced_layout *layout, const struct pt_recorded *
     PT_ROOM(g->vars, g->var_cap, e->object);
     struct grown_var *var = &g->vars[e->object];
     uint64_t told = g->threads[e->thread].told;
+    if (!is_tracked(layout, e, event->kind))
+        return false;
     if (var->gone)
         layout->refuses = "memory is used after it was freed";
     bool repeats = var->seen_by == e->thread + 1 && var->seen_at == told && !visible &&
@@ -327,6 +369,23 @@ static void release_hold(struct sliced_layout *layout, const struct hold *hold)
     give_back(layout->grow, BACK_HOLDER, hold->holder); /* it is 0 after this event */
 }
 
+/* As is_tracked, of a lock. */
+static struct grown_lock *lock_of(struct sliced_layout *layout, const struct pt_recorded *e)
+{
+    struct sliced_grow *g = layout->grow;
+    struct sliced_shared *shared = g->shared;
+    PT_ROOM(g->locks, g->lock_cap, e->object);
+    struct grown_lock *lock = &g->locks[e->object];
+    if (!lock->user)
+        lock->tracked = is_eager(g, shared->locks, shared->lock_cap, e->object);
+    if (!lock->tracked && lock->user && lock->user != e->thread + 1) {
+        PT_ROOM(shared->locks, shared->lock_cap, e->object);
+        shared->locks[e->object] = layout->shares = true;
+    }
+    lock->user = e->thread + 1;
+    return lock;
+}
+
 static bool tell_acquire(struct sliced_layout *layout, const struct pt_recorded *e, struct sliced_event *event)
 {
     struct sliced_grow *g = layout->grow;
@@ -341,12 +400,16 @@ static bool tell_acquire(struct sliced_layout *layout, const struct pt_recorded 
         layout->refuses = SLICED_MIXED;
         return false;
     }
-    PT_ROOM(g->locks, g->lock_cap, e->object);
-    struct grown_lock *lock = &g->locks[e->object];
+    struct hold hold = {.lock = e->object, .depth = 1, .holder = layout->holder_count, .shared = shared};
+    struct grown_lock *lock = lock_of(layout, e);
+    if (!lock->tracked) {
+        hold.holder = PT_NONE;
+        PT_PUSH(self->holds, self->hold_count, self->hold_cap, hold);
+        return false;
+    }
     if (!lock->bits)
         lock->bits = take_pair(g) + 1;
     lock->open++;
-    struct hold hold = {.lock = e->object, .depth = 1, .holder = layout->holder_count, .shared = shared};
     struct sliced_holder holder = {
         .at = layout->bits + take(&g->rest), .lock = lock->bits - 1, .number = hold.holder, .shared = shared};
     PT_GROW(g->owners, g->owner_cap, (size_t)hold.holder + 1);
@@ -364,11 +427,14 @@ static bool tell_release(struct sliced_layout *layout, const struct pt_recorded 
     struct hold *hold = hold_of(layout->grow, e->thread, e->object, pt_op_is_shared(e->op));
     if (!hold || --hold->depth)
         return false;
-    event->holder = hold->holder;
-    event->object = layout->holders[hold->holder].lock;
-    release_hold(layout, hold);
+    bool tracked = hold->holder != PT_NONE;
+    if (tracked) {
+        event->holder = hold->holder;
+        event->object = layout->holders[hold->holder].lock;
+        release_hold(layout, hold);
+    }
     *hold = self->holds[--self->hold_count];
-    return true;
+    return tracked;
 }
 
 /* The thread and all that it has locked are gone, whatever becomes of the join. */
@@ -378,6 +444,8 @@ static void tell_join(struct sliced_layout *layout, const struct pt_recorded *e,
     event->object = thread_at(g, e->object);
     struct grown_thread *child = &g->threads[e->object];
     for (uint32_t i = 0; i < child->hold_count; i++) {
+        if (child->holds[i].holder == PT_NONE)
+            continue;
         PT_PUSH(layout->helds, layout->held_count, layout->held_cap, child->holds[i].holder);
         release_hold(layout, &child->holds[i]);
     }
@@ -459,7 +527,7 @@ bool sliced_grow_tell(struct sliced_layout *layout, const struct pt_recorded *e,
                                  .letter = PT_NONE,
                                  .column = e->thread};
     bool told = tell(layout, e, visible, &event);
-    if (layout->refuses || !(told || visible))
+    if (layout->refuses || layout->shares || !(told || visible))
         return false;
     event.thread = thread_at(g, e->thread);
     event.end_at = layout->end_count;

@@ -143,6 +143,7 @@ struct sliced_layout {
     uint32_t bits;       /* how many of a state's bytes, the first ones, are sets of slices: fewer allow more */
     uint32_t bytes;      /* of a state's fields, with these; all are 0 at the beginning of the recording */
     const char *refuses; /* NULL, or why this cannot be explored */
+    bool shares;         /* sliced_grow.c */
 };
 void sliced_layout_init(struct sliced_layout *layout);
 void sliced_layout_release(struct sliced_layout *layout);
@@ -165,7 +166,13 @@ bool sliced_is_other(const struct pt_recorded *event);
 /* ---- sliced_grow.c: the same, without a survey ---- */
 
 /* No survey is made of a layout that grows; it begins with pieces of zeros, and nothing in them. */
-void sliced_grow_init(struct sliced_layout *layout, uint32_t slices, const struct pt_names *names);
+struct sliced_shared { /* what is known to be several threads', by number */
+    bool *vars, *locks;
+    size_t var_cap, lock_cap;
+    bool all; /* whatever there is */
+};
+void sliced_grow_init(struct sliced_layout *layout, uint32_t slices, struct sliced_shared *shared,
+                      const struct pt_names *names);
 void sliced_grow_release(struct sliced_layout *layout); /* sliced_layout_release does it */
 size_t sliced_grow_bytes(const struct sliced_layout *layout);
 /* Before an event: whether there may be too little room for what it touches. Then what no state has anything in is
@@ -174,7 +181,8 @@ size_t sliced_grow_bytes(const struct sliced_layout *layout);
 bool sliced_grow_is_tight(const struct sliced_layout *layout);
 void sliced_grow_sweep(struct sliced_layout *layout, const uint8_t *any);
 bool sliced_grow_widen(struct sliced_layout *layout);
-/* As sliced_tell, once; the ends and helds are this event's. */
+/* As sliced_tell, once; the ends and helds are this event's. False, and `shares`: something is shared, which is known
+ * now, and has to be from the first event on. */
 bool sliced_grow_tell(struct sliced_layout *layout, const struct pt_recorded *event, bool visible,
                       struct sliced_event *ret_event);
 

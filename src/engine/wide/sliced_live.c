@@ -5,12 +5,13 @@
  * is replaced: where a slice after the first begins, by the map of what it does wherever it begins (sliced_maps.c); who
  * uses what, and until when, by pieces of states that are made when something appears (sliced_grow.c).
  *
- * Maps are defined for the letters that are known. The property itself tells most of them before the first event; one
- * that comes later, when some slice after the first has read something already, makes it necessary to begin anew with
- * the events so far, of which it is then known. That is done as long as all of it costs no more than some passes over
- * the trace (values that atoms compare with each other may never stop being new), and given up then. It is given up,
- * too, when there are too many states at a time, configurations or maps: it knows less than the passes, and may have
- * exponentially more states.
+ * Maps are defined for the letters that are known, and what one thread alone has used so far has no piece. The property
+ * itself tells most letters before the first event, and what is shared mostly shows soon. A letter that comes later,
+ * when some slice after the first has read something already, or a second user of a variable or lock makes it necessary
+ * to begin anew with the events so far, of which it is then known. That is done as long as all of it costs no more than
+ * some passes over the trace (values that atoms compare with each other may never stop being new), and given up then.
+ * With one slice it never is necessary. It is given up, too, when there are too many states at a time, configurations
+ * or maps: it knows less than the passes, and may have exponentially more states.
  *
  * Guarantee: what is found is a violation of a run of slices, as far as the automaton goes, and has to be found again
  * in a log of the events so far, from which its run is made and judged. If nothing is found and it is not given up,
@@ -20,8 +21,8 @@
 
 #include "engine/wide/sliced_impl.h"
 
-enum { MOST_STATES = 1 << 13, MOST_LETTERS = 1 << 16, MOST_CONFIGS = 1 << 16 };
-enum { AGAIN_FREE = 1 << 14, AGAIN_TIMES = 3 }; /* events that may be given again: so many, and for each that came */
+enum { MOST_STATES = 1 << 16, MOST_LETTERS = 1 << 16, MOST_CONFIGS = 1 << 16 };
+enum { AGAIN_FREE = 1 << 16, AGAIN_TIMES = 3 }; /* events that may be given again: so many, and for each that came */
 
 struct pt_wide_live {
     struct wide_problem problem; /* of no events: what the monitor needs */
@@ -29,6 +30,7 @@ struct pt_wide_live {
     struct pt_wide_figures figures;
     struct sliced x;
     struct sliced_maps maps;
+    struct sliced_shared shared;
     uint32_t slices;
     uint64_t count, again; /* events since it began; how many were given again in all */
     const char *why;       /* it was given up */
@@ -39,7 +41,7 @@ static void begin(struct pt_wide_live *live)
     struct sliced *x = &live->x;
     sliced_layout_release(&x->layout);
     sliced_layout_init(&x->layout);
-    sliced_grow_init(&x->layout, live->slices, live->problem.log->names);
+    sliced_grow_init(&x->layout, live->slices, &live->shared, live->problem.log->names);
     sliced_begin_pass(x, live->slices);
     live->count = 0;
     if (live->slices && !sliced_maps_close(&live->maps))
@@ -71,6 +73,8 @@ void pt_wide_live_free(struct pt_wide_live *live)
         return;
     sliced_release(&live->x);
     sliced_maps_release(&live->maps);
+    free(live->shared.vars);
+    free(live->shared.locks);
     wide_search_release(&live->search);
     wide_problem_release(&live->problem);
     free(live);
@@ -107,21 +111,30 @@ static bool has_begun_none(const struct sliced *x)
     return true;
 }
 
+/* Something is known now that should have been known from the first event on. When half of what that may cost is
+ * spent, everything is taken for shared, and only letters can still be new. */
+static enum pt_wide_live_end begin_anew(struct pt_wide_live *live)
+{
+    uint64_t most = AGAIN_FREE + AGAIN_TIMES * live->count;
+    live->again += live->count;
+    if (live->again > most) {
+        live->why = "one pass would have to begin anew too often";
+        return PT_WIDE_LIVE_UP;
+    }
+    live->shared.all |= live->again > most / 2;
+    live->figures.relevant = 0;
+    live->figures.states += live->x.made;
+    begin(live);
+    return live->why ? PT_WIDE_LIVE_UP : PT_WIDE_LIVE_AGAIN;
+}
+
 /* A letter that the maps do not know. */
 static enum pt_wide_live_end learn(struct pt_wide_live *live)
 {
-    if (has_begun_none(&live->x)) {
-        if (!sliced_maps_close(&live->maps))
-            live->why = "the property has too many states for one pass";
-    } else if (live->again + live->count > AGAIN_FREE + AGAIN_TIMES * live->count) {
-        live->why = "atoms of the property compare values that come too late for one pass";
-    } else {
-        live->again += live->count;
-        live->figures.relevant = 0;
-        live->figures.states += live->x.made;
-        begin(live);
-        return live->why ? PT_WIDE_LIVE_UP : PT_WIDE_LIVE_AGAIN;
-    }
+    if (!has_begun_none(&live->x))
+        return begin_anew(live);
+    if (!sliced_maps_close(&live->maps))
+        live->why = "the property has too many states for one pass";
     return live->why ? PT_WIDE_LIVE_UP : PT_WIDE_LIVE_ON;
 }
 
@@ -178,6 +191,8 @@ enum pt_wide_live_end pt_wide_live_event(struct pt_wide_live *live, const struct
     if (sliced_grow_is_tight(&x->layout))
         make_room(x);
     if (!sliced_grow_tell(&x->layout, &recorded, visible, &told)) {
+        if (x->layout.shares)
+            return begin_anew(live);
         live->why = x->layout.refuses;
         return live->why ? PT_WIDE_LIVE_UP : PT_WIDE_LIVE_ON;
     }
