@@ -98,6 +98,7 @@ struct check {
     struct pt_strtab initial; /* names of variables that came with an initial value */
     uint64_t digest;          /* of the events, where other processes read them too */
     struct pt_again again;
+    const struct pt_format *format; /* of the trace; NULL: it was not read that far */
 };
 
 static bool set_option(struct check *check, uint32_t index, const char *argument)
@@ -340,6 +341,7 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     output->interrupted = read == PT_READ_EVENT && status == PT_OK;
     pt_validator_free(validator);
     pt_again_end(&check->again);
+    check->format = pt_source_format(source);
     pt_source_free(source);
     return status;
 }
@@ -460,8 +462,7 @@ static bool has_lost_path(const struct pt_finding *finding, const struct pt_moni
  * is not known. */
 static void doubt_findings(const struct check *check, const struct pt_result *result)
 {
-    bool stream = strcmp(check->trace, "-") == 0;
-    bool recording = !stream && strcmp(pt_format_of_file(check->trace)->name, "recording") == 0;
+    bool recording = check->format && strcmp(check->format->name, "recording") == 0;
     for (uint32_t i = 0; i < result->count; i++) {
         struct pt_finding *finding = result->findings[i];
         if (finding->builtin && !result->events && finding->verdict == PT_VERDICT_HOLDS)

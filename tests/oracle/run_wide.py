@@ -7,11 +7,13 @@ Case i of seed S is made from "S/i" alone. Per order the verdict, the witness (a
 switches) and how; the orders contain each other; auto is the first of the three that does not hold. Besides, the litmus traces of
 the project's notes on prediction, as properties. slices=K for K = 0, 1, 2: the verdict, and that the witness is one of the
 violating runs; what 0 finds sync finds, and what any finds values finds. As many cases without locks, with writes that may exclude others, are asked
-in sync alone. The last line is `wide: N passed, M failed`; a failing case's files stay.
+in sync alone. Slices as a trace arrives, through a pipe: the same verdicts, of longer traces those of the passes over its file, and in memory that does not
+grow. The last line is `wide: N passed, M failed`; a failing case's files stay.
 """
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -430,6 +432,47 @@ def run_cut(portent, folder):
     return wrong
 
 
+class Endless:
+    """The lines of a run in which two threads take turns at some variables, each under its lock, as many as somebody reads; the property holds."""
+
+    PROPERTY = "property p: always (a == 3 -> !(once b == 9));\n"
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def lines(self, count):
+        value = dict.fromkeys("abcd", 0)
+        for _ in range(count // 4):
+            thread, v = self.rng.choice(("T1", "T2")), self.rng.choice("abcd")
+            yield f"{thread}|acq(l{v})|e.c:1\n{thread}|r({v})={value[v]}|e.c:2\n"
+            value[v] = self.rng.randint(0, 3)
+            yield f"{thread}|w({v})={value[v]}|e.c:3\n{thread}|rel(l{v})|e.c:4\n"
+
+
+def peak_of(portent, folder, order, count):
+    """The most memory that `check -` has for so many events, in KiB, and its exit status."""
+    with subprocess.Popen([portent, "check", "-q", "--order", order, "-s", "case.prop", "-"], cwd=folder, stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True, env={**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1"}) as process:
+        process.stdin.writelines(Endless(count).lines(count))
+        process.stdin.flush()
+        peak = next(int(line.split()[1]) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("VmHWM:"))
+        process.stdin.close()
+        return peak, process.wait(timeout=300)
+
+
+def run_memory(portent, folder):
+    """Complaints where memory grows with the length of what comes by."""
+    (folder / "case.prop").write_text(Endless.PROPERTY)
+    wrong = []
+    for order, count in (("slices=0", 200_000), ("slices=1", 4_000)):
+        (short, first), (long, second) = (peak_of(portent, folder, order, n) for n in (count, 10 * count))
+        if (first, second) != (0, 0):
+            wrong.append(f"{order}: exit {first}, {second}")
+        if long > short + max(short // 4, 4096):
+            wrong.append(f"{order}: {short} KiB for {count} events, {long} KiB for ten times as many")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent", type=Path)
@@ -448,7 +491,7 @@ def main():
         print("".join(f"{w} ({folder})\n" for w in wrong), end="")
     if args.only is None:
         folder = Path(tempfile.mkdtemp(prefix="portent-wide-cut-"))
-        wrong = run_cut(portent, folder)
+        wrong = run_cut(portent, folder) + run_memory(portent, folder)
         passed, failed = passed + (not wrong), failed + bool(wrong)
         print("".join(f"{w} ({folder})\n" for w in wrong), end="")
     for i in range(args.cases) if args.only is None else [args.only]:

@@ -396,10 +396,6 @@ static bool tell_acquire(struct sliced_layout *layout, const struct pt_recorded 
         known->depth++;
         return false;
     }
-    if (hold_of(g, e->thread, e->object, !shared)) {
-        layout->refuses = SLICED_MIXED;
-        return false;
-    }
     struct hold hold = {.lock = e->object, .depth = 1, .holder = layout->holder_count, .shared = shared};
     struct grown_lock *lock = lock_of(layout, e);
     if (!lock->tracked) {
@@ -407,6 +403,8 @@ static bool tell_acquire(struct sliced_layout *layout, const struct pt_recorded 
         PT_PUSH(self->holds, self->hold_count, self->hold_cap, hold);
         return false;
     }
+    if (hold_of(g, e->thread, e->object, !shared))
+        layout->refuses = SLICED_MIXED;
     if (!lock->bits)
         lock->bits = take_pair(g) + 1;
     lock->open++;
