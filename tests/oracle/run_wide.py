@@ -160,6 +160,30 @@ LITMUS = [
 SAME_VALUE = "T2|w(f)=1|r.c:1\nT1|w(x)=1|r.c:2\nT1|w(f)=1|r.c:3\nT3|r(f)=1|r.c:4\nT3|w(z)=1|r.c:5\n"
 
 
+def pattern_of(rng, run, joint=0):
+    """(kind, body): some of the trace's writes and user events never come in this order. So often one of them is a comparison of two variables."""
+    unknown = {e.obj for e in run.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
+    chosen = [e for e in run.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
+    if not chosen:
+        return generate.body(rng)
+    atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
+             for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
+    if rng.random() < joint:
+        atoms[rng.randrange(len(atoms))] = ("cmp", rng.choice(("==", "<", ">")), ("var", "x"), ("var", "y"))
+    if rng.random() < 0.3:
+        anything = ("star", ("letter", ("true",)))
+        body = anything
+        for atom in atoms:
+            body = ("cat", ("cat", body, ("letter", atom)), anything)
+        return "ere", body
+    body = atoms[0]
+    for atom in atoms[1:]:
+        body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
+    if rng.random() < 0.3:
+        return "ltl", ("not", ("ev", body))
+    return "ltl", ("not", body)
+
+
 class Case:
     """One trace and some properties that tell much about it."""
 
@@ -175,26 +199,7 @@ class Case:
             self.expected.append(self.draw(f"p{len(self.expected)}"))
 
     def pattern(self):
-        """(kind, body): some of the trace's writes and user events never come in this order."""
-        rng = self.rng
-        unknown = {e.obj for e in self.trace.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
-        chosen = [e for e in self.trace.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
-        if not chosen:
-            return generate.body(rng)
-        atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
-                 for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
-        if rng.random() < 0.3:
-            anything = ("star", ("letter", ("true",)))
-            body = anything
-            for atom in atoms:
-                body = ("cat", ("cat", body, ("letter", atom)), anything)
-            return "ere", body
-        body = atoms[0]
-        for atom in atoms[1:]:
-            body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
-        if rng.random() < 0.3:
-            return "ltl", ("not", ("ev", body))
-        return "ltl", ("not", body)
+        return pattern_of(self.rng, self.trace)
 
     def draw(self, name):
         """Several properties are tried; those on which the orders differ are best."""
@@ -248,8 +253,12 @@ class Long(Maker):
         super().__init__(rng)
         self.weights = rng.choice(((1, 10, 0, 20, 8, 3, 1), (2, 20, 1, 10, 0, 2, 1), (1, 6, 1, 20, 2, 4, 4)))
         self.most = rng.randint(4, 24)
+        self.values = rng.choice((2, 4, 9))
         self.unborn = [f"U{k}" for k in range(12)]
         self.blocks, self.made = [], 0
+
+    def draw(self):
+        return self.rng.randint(0, self.values)
 
     def lock(self, thread, lock, exclusively):
         if (thread, lock, not exclusively) not in self.holds:  # that would be refused
@@ -271,7 +280,10 @@ class Long(Maker):
             self.blocks.append(f"b{self.made}")
             self.emit(thread, f"alloc({self.blocks[-1]})=16")
         elif kind < 0.6 and self.blocks:
-            self.emit(thread, f"free({self.blocks.pop(rng.randrange(len(self.blocks)))})")
+            block = rng.choice(self.blocks)
+            if rng.random() < 0.9:  # the others are used after that
+                self.blocks.remove(block)
+            self.emit(thread, f"free({block})")
         else:
             v = rng.choice([b + o for b in self.blocks[-3:] for o in ("", "+8")] + ["g", "h"])
             if rng.random() < 0.4 or self.value.get(v, 0) is None:
@@ -284,7 +296,9 @@ def run_long(portent, folder, seed):
     rng = random.Random(seed)
     text = Long(rng).text()
     (folder / "case.trace").write_text(text)
-    (folder / "case.prop").write_text(generate.prop_text([(f"p{k}", *generate.body(rng)) for k in range(2)]))
+    run_of = trace.Trace("".join(line for line in text.splitlines(True) if line.split("|")[1][:4] in ("w(x)", "w(y)", "w(z)", "even")))
+    props = [pattern_of(rng, run_of, joint) for joint in (0, 0.5)] + [generate.body(rng)]
+    (folder / "case.prop").write_text(generate.prop_text([(f"p{k}", *prop) for k, prop in enumerate(props)]))
     order = ("--order", f"slices={rng.choice((0, 1, 1, 2))}", "--memory-limit", "200M")
     kept, _ = ask(portent, folder, *order)
     piped, _ = ask(portent, folder, *order, text=text)
