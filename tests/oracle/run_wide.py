@@ -256,6 +256,9 @@ class Long(Maker):
         self.values = rng.choice((2, 4, 9))
         self.unborn = [f"U{k}" for k in range(12)]
         self.blocks, self.made = [], 0
+        self.dense = rng.random() < 0.6  # little else than what threads share
+        if self.dense:
+            self.weights, self.most, self.values = rng.choice(((10, 12, 1, 8, 0, 0, 0), (10, 20, 0, 2, 2, 0, 1))), rng.randint(6, 16), 9
 
     def draw(self):
         return self.rng.randint(0, self.values)
@@ -265,14 +268,14 @@ class Long(Maker):
             super().lock(thread, lock, exclusively)
 
     def text(self):
-        for _ in range(self.rng.randint(20, 250)):
+        for _ in range(self.rng.randint(10, 50) if self.dense else self.rng.randint(20, 250)):
             self.step()
         return "".join(line + "\n" for line in self.lines)
 
     def step(self):
         rng, thread = self.rng, self.rng.choice(self.alive)
         kind = rng.random()
-        if kind < 0.5:
+        if kind < 0.5 or self.dense:
             self.relevant = 0 if sum("|w(" in line or "|u(" in line for line in self.lines) < self.most else 7
             super().step()
         elif kind < 0.56:
@@ -297,7 +300,7 @@ def run_long(portent, folder, seed):
     text = Long(rng).text()
     (folder / "case.trace").write_text(text)
     run_of = trace.Trace("".join(line for line in text.splitlines(True) if line.split("|")[1][:4] in ("w(x)", "w(y)", "w(z)", "even")))
-    props = [pattern_of(rng, run_of, joint) for joint in (0, 0.5)] + [generate.body(rng)]
+    props = [pattern_of(rng, run_of, joint) for joint in (0, 0, 0.5, 1)] + [generate.body(rng)]
     (folder / "case.prop").write_text(generate.prop_text([(f"p{k}", *prop) for k, prop in enumerate(props)]))
     order = ("--order", f"slices={rng.choice((0, 1, 1, 2))}", "--memory-limit", "200M")
     kept, _ = ask(portent, folder, *order)

@@ -31,7 +31,7 @@
 #include "engine/wide/sliced_impl.h"
 
 enum { EAGER = 1 << 14 };
-enum { FIRST_SETS = 32, FIRST_REST = 16, MOST_SETS = 8, MOST_REST = 2 }; /* the last two: what one event may need */
+enum { FIRST_SETS = 8, FIRST_REST = 8, MOST_SETS = 8, MOST_REST = 2 }; /* the last two: what one event may need */
 
 struct hold {
     uint32_t lock, depth, holder;
