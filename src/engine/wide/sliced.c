@@ -195,7 +195,7 @@ void sliced_begin_pass(struct sliced *x, uint32_t last)
     sliced_table_init(&x->now, x->length, x->layout.bits);
     sliced_table_init(&x->next, x->length, x->layout.bits);
     for (uint32_t k = 0; k <= last; k++) {
-        set(x, x->state, k, false, !k ? SLICED_FIRST : x->maps ? SLICED_SAME : PT_NONE);
+        set(x, x->state, k, false, !k ? SLICED_FIRST : x->maps ? SLICED_UNREAD : PT_NONE);
         if (k)
             set(x, x->state, k, true, PT_NONE);
     }

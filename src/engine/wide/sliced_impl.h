@@ -69,9 +69,9 @@ void sliced_monitor_foresee(struct sliced_monitor *monitor);
 
 /* ---- sliced_maps.c: what a slice does to the monitor, wherever it begins ---- */
 
-/* Maps of configurations to configurations, each once, by number; SLICED_SAME changes nothing. They are defined on all
- * configurations that the letters known by `sliced_maps_close` lead to from the first. */
-enum { SLICED_SAME = 0 };
+/* Maps of configurations to configurations, each once, by number; SLICED_UNREAD is that of no letter at all. They are
+ * defined on all configurations that the letters known by `sliced_maps_close` lead to from the first. */
+enum { SLICED_UNREAD = 0 };
 struct sliced_maps {
     struct sliced_monitor *monitor;
     uint32_t letters, configs; /* that they are defined for */
@@ -86,7 +86,7 @@ struct sliced_maps {
 void sliced_maps_init(struct sliced_maps *maps, struct sliced_monitor *monitor);
 void sliced_maps_release(struct sliced_maps *maps);
 size_t sliced_maps_bytes(const struct sliced_maps *maps);
-/* Forgets all maps but the one that changes nothing. False: there would be too many configurations. */
+/* Forgets all maps but that of no letter. False: there would be too many configurations. */
 bool sliced_maps_close(struct sliced_maps *maps);
 /* The map that does the same and then reads the letter, which was known; PT_NONE: there are too many. */
 uint32_t sliced_maps_step(struct sliced_maps *maps, uint32_t map, uint32_t letter);

@@ -106,7 +106,7 @@ static bool has_begun_none(const struct sliced *x)
 {
     for (uint32_t i = 0; i < x->now.count; i++)
         for (uint32_t k = 1; k <= x->last; k++)
-            if (sliced_end_at(x, sliced_table_state(&x->now, i), k) != SLICED_SAME)
+            if (sliced_end_at(x, sliced_table_state(&x->now, i), k) != SLICED_UNREAD)
                 return false;
     return true;
 }
