@@ -168,7 +168,7 @@ def pattern_of(rng, run, joint=0):
         return generate.body(rng)
     atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
              for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
-    if rng.random() < joint:
+    if joint and rng.random() < joint:
         atoms[rng.randrange(len(atoms))] = ("cmp", rng.choice(("==", "<", ">")), ("var", "x"), ("var", "y"))
     if rng.random() < 0.3:
         anything = ("star", ("letter", ("true",)))
