@@ -15,8 +15,9 @@
  *
  * Cost: linear in the recording, times the states, whose number does not grow with its length but with the
  * threads, locks and variables that are in use at once, exponentially. Where the log of the recording is not kept, it
- * is given event by event, as often as there are passes and once before (sliced_stream.c). A violation's pass is done
- * once more with the guesses kept, 4 bytes per state and event, on the log up to there.
+ * is given event by event, as often as there are passes and once before (sliced_stream.c), or only once
+ * (sliced_live.c). A violation's pass is done once more with the guesses kept, 4 bytes per state and event, on the log
+ * up to there.
  */
 #include <stdlib.h>
 #include <string.h>
