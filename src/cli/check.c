@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common/again.h"
 #include "cli/common/analyse.h"
 #include "cli/common/output.h"
 #include "cli/commands.h"
@@ -96,6 +97,8 @@ struct check {
     struct pt_names names;
     struct pt_strtab initial; /* names of variables that came with an initial value */
     uint64_t digest;          /* of the events, where other processes read them too */
+    struct pt_again again;
+    const struct pt_format *format; /* of the trace; NULL: it was not read that far */
 };
 
 static bool set_option(struct check *check, uint32_t index, const char *argument)
@@ -307,6 +310,7 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
         return status;
     if (may_leave_out(check))
         pt_source_leave_out(source);
+    pt_again_begin(&check->again, source);
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
     struct pt_event events[MANY];
     uint32_t count;
@@ -336,35 +340,10 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     }
     output->interrupted = read == PT_READ_EVENT && status == PT_OK;
     pt_validator_free(validator);
+    pt_again_end(&check->again);
+    check->format = pt_source_format(source);
     pt_source_free(source);
     return status;
-}
-
-/* An order that the analysis explores in passes over the trace. False: it was interrupted. */
-static bool feed_again(struct check *check, struct pt_analysis *analysis, struct pt_err *err)
-{
-    struct pt_source *source;
-    struct pt_event events[MANY];
-    uint32_t count;
-    while (pt_analysis_again(analysis)) {
-        if (pt_source_open(check->trace, &check->names, &source, err) != PT_OK)
-            return true; /* the analysis says that it has changed */
-        if (may_leave_out(check))
-            pt_source_leave_out(source);
-        while (!pt_interrupted() && read_some(check, source, events, &count, err) == PT_READ_EVENT)
-            for (uint32_t i = 0; i < count; i++)
-                pt_analysis_reread(analysis, &events[i]);
-        pt_source_free(source);
-        if (pt_interrupted())
-            return false;
-    }
-    return true;
-}
-
-static bool is_file(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 static bool is_bounded(const struct pt_analysis_options *options)
@@ -406,7 +385,13 @@ static void tell_undivided(const struct check *check)
 static void start(struct check *check, struct engines *engines)
 {
     struct pt_analysis_options *options = &check->analyse.engine;
-    options->rereads = options->batches = is_file(check->trace);
+    options->batches = pt_again_stays(check->trace);
+    options->goes_by = !options->batches;
+    if (options->orders >= PT_ORDERS_SLICES_0) {
+        pt_again_init(&check->again, check->trace, &check->names, may_leave_out(check));
+        options->again = pt_again_read;
+        options->again_of = &check->again;
+    }
     options->group = pt_together_group();
     const struct pt_check_options of_checks = {.trace = options->trace,
                                                .order = pt_orders_widest(options->orders),
@@ -477,8 +462,7 @@ static bool has_lost_path(const struct pt_finding *finding, const struct pt_moni
  * is not known. */
 static void doubt_findings(const struct check *check, const struct pt_result *result)
 {
-    bool stream = strcmp(check->trace, "-") == 0;
-    bool recording = !stream && strcmp(pt_format_of_file(check->trace)->name, "recording") == 0;
+    bool recording = check->format && strcmp(check->format->name, "recording") == 0;
     for (uint32_t i = 0; i < result->count; i++) {
         struct pt_finding *finding = result->findings[i];
         if (finding->builtin && !result->events && finding->verdict == PT_VERDICT_HOLDS)
@@ -520,8 +504,6 @@ static int analyse(struct check *check, struct pt_err *err)
     int exit_status = PT_EXIT_BAD;
     pt_interrupt_catch();
     enum pt_status status = feed(check, &engines, &result, &output, err);
-    if (status == PT_OK && !output.interrupted && !feed_again(check, engines.analysis, err))
-        output.interrupted = true;
     if (status != PT_OK) {
         pt_whatis_mend(check->trace, PT_FILE_TRACE, err);
         pt_file_show_line(check->trace, err);
@@ -550,7 +532,7 @@ static int analyse(struct check *check, struct pt_err *err)
 
 static int run(const struct pt_parsed *parsed)
 {
-    struct check check = {0};
+    struct check check = {.again = {.copy = -1}};
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
@@ -562,6 +544,7 @@ static int run(const struct pt_parsed *parsed)
     }
     if (pt_together_agree(well))
         exit_status = analyse(&check, &err);
+    pt_again_release(&check.again);
     pt_analyse_release(&check.analyse);
     pt_strtab_release(&check.initial);
     pt_names_release(&check.names);

@@ -299,6 +299,7 @@ void pt_analysis_free(struct pt_analysis *a)
         pt_actual_free(w->actual);
         pt_timed_free(w->timed);
         pt_wide_stream_free(w->stream);
+        pt_wide_live_free(w->live);
         pt_finding_free(w->finding);
         free(w->vars.to);
         free(w->events.to);
@@ -506,6 +507,7 @@ static void doubt(const struct pt_analysis *a, const struct watched *w)
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     pt_analysis_unite(a);
+    pt_analysis_pass(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->lattice)

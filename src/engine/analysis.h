@@ -48,8 +48,14 @@ struct pt_analysis_options {
     uint64_t log_limit;      /* without one: bytes of events that are kept for wider orders; 0: no end */
     uint64_t *memory_used;   /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;       /* its name, for places in messages */
-    bool rereads;            /* the trace can be read again: pt_analysis_again is asked */
-    bool batches;            /* nobody waits for answers before the end: pt_analysis_flush is called then */
+    /* Gives the first so many events that threads did again, and what stands before and between them, in the same
+     * order: at the end, for orders slices=K of a trace that is too long to be kept. NULL: all were given; otherwise
+     * why not, for as long as the analysis lives. May be NULL. */
+    const char *(*again)(void *of, uint64_t count, void (*take)(void *context, const struct pt_event *event),
+                         void *context);
+    void *again_of;
+    bool goes_by;     /* ... and while events come, for these orders: nothing is kept from the first one on */
+    bool batches;     /* nobody waits for answers before the end: pt_analysis_flush is called then */
     uint32_t batch;   /* relevant events that are handed on together, where they come `live`, 256 at most; 0: as many
                          as are worth it. In tests few */
     bool live;        /* events come while something runs: pt_analysis_flush is called before whoever has them
@@ -118,10 +124,6 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
-/* The trace has ended. Whether all its events are to come once more, from the first one on, by pt_analysis_reread: an
- * order slices=K of a trace that is too long to be kept needs that some times. */
-bool pt_analysis_again(struct pt_analysis *analysis);
-void pt_analysis_reread(struct pt_analysis *analysis, const struct pt_event *event);
 void pt_analysis_reported(struct pt_analysis *analysis, const struct pt_thread_report *report);
 /* This many events are missing here, as a `lost` line says too: `within` properties become unknown until they are
  * known again (within.h), others that are not violated are unknown for good. */

@@ -6,6 +6,7 @@
 #include "engine/foreign.h"
 #include "engine/crew.h"
 #include "engine/feed.h"
+#include "engine/wide/wide.h"
 #include "order/clock.h"
 #include "order/rank.h"
 
@@ -24,7 +25,10 @@ struct watched {             /* one property */
     struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
     bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
     struct pt_actual *actual;         /* ... if it has none; NULL: it has */
-    struct pt_wide_stream *stream;    /* ... of a trace that is not kept */
+    struct pt_wide_stream *stream;    /* ... of a trace that is not kept ... */
+    struct pt_wide_live *live;        /* ... as it arrives, unless ... */
+    const char *gave_up;              /* ... that was given up, or ... */
+    bool settled;                     /* ... has found something */
     struct id_map vars, events;
     struct pt_analysis_options options; /* its lattice's */
     struct pt_clock_pool clocks;        /* of events that came in batches: nobody else has them */
@@ -59,9 +63,8 @@ struct pt_analysis {
     uint64_t order_announced; /* bytes of the clocks in it */
     struct pt_order *order;
     struct pt_wide_log *log; /* for wider orders; NULL: nobody asks for them */
-    bool streams;            /* the trace is too long for that: it is read again, see pt_analysis_again */
-    bool collects;           /* ... and up to event `collected` into the log after all */
-    uint64_t collected;
+    bool streams;            /* events are not kept for that: analysis_slices.c */
+    const char *unread;      /* why they could not be given again; NULL: they could */
     uint64_t log_announced;
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
@@ -136,9 +139,26 @@ void pt_watched_forget_pattern(struct watched *w);
 
 /* Wider orders need the whole trace. */
 void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event);
+enum { PT_LOG_STRIDE = 1024 }; /* events between two looks at a log's size */
+/* Why a log of so many bytes is too long; NULL: it is not. */
+const char *pt_analysis_too_long(struct pt_analysis *a, uint64_t bytes);
+struct pt_wide_order pt_orders_wide(enum pt_orders orders);
+/* What was explored. */
+void pt_analysis_describe(struct pt_finding *finding, enum pt_orders order, const struct pt_wide_figures *figures);
+/* The order that was asked for, in a log; nanoseconds for it, 0: no end. */
+void pt_analysis_explore_log(struct pt_analysis *a, struct watched *w, struct pt_wide_log *log, uint64_t effort);
 /* One order, asked for by name; the property has no lattice. */
 void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost);
 /* The lattice has explored `access` to its end and found nothing: the wider ones follow. */
 void pt_analysis_explore_wider(struct pt_analysis *a, struct watched *w);
+
+/* --- analysis_slices.c --- */
+
+/* An event of a trace that comes by once. */
+void pt_analysis_live(struct pt_analysis *a, const struct pt_event *event);
+/* The trace has ended: passes over it, where some property needs them. */
+void pt_analysis_pass(struct pt_analysis *a);
+/* The answer, after that. */
+void pt_analysis_settle_slices(struct pt_analysis *a, struct watched *w);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * Properties in orders wider than `access` (engine/wide): the events that they need are logged as they come, or, where
- * the trace is too long for that and slices were asked for, it is read again, once for each pass, and once more up to
- * what was found.
+ * Properties in orders wider than `access` (engine/wide): the events that they need are logged as they come; or not,
+ * where slices were asked for and the trace is too long for that, or comes by once (analysis_slices.c).
  *
  * Guarantee: `holds` is said of an order only if it was explored to its end. Cost: that of the orders; memory for the
- * log, within the limit, or for the passes' states.
+ * log, within the limit.
  */
 #include <string.h>
 
@@ -37,7 +36,7 @@ bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
 /* Slices do not need all events at once, if the trace can be read more than once. */
 static bool may_stream(const struct pt_analysis *a)
 {
-    return a->options.rereads && a->options.orders >= PT_ORDERS_SLICES_0 && !pt_wide_log_refuses(a->log);
+    return a->options.again && a->options.orders >= PT_ORDERS_SLICES_0 && !pt_wide_log_refuses(a->log);
 }
 
 static void begin_streams(struct pt_analysis *a)
@@ -46,8 +45,7 @@ static void begin_streams(struct pt_analysis *a)
     pt_wide_log_thin(a->log, true);
 }
 
-/* Why a log of so many bytes is too long; NULL: it is not. */
-static const char *is_too_long(struct pt_analysis *a, uint64_t bytes)
+const char *pt_analysis_too_long(struct pt_analysis *a, uint64_t bytes)
 {
     uint64_t limit = a->options.memory_limit, left = pt_memory_share(&a->options, &a->log_announced, bytes);
     if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
@@ -61,8 +59,14 @@ static const char *is_too_long(struct pt_analysis *a, uint64_t bytes)
 /* Those that nobody asked for by name may not cost more than LOG_MOST events. */
 void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
 {
-    enum { LOG_MOST = 1 << 20, STRIDE = 1024 };
+    enum { LOG_MOST = 1 << 20, STRIDE = PT_LOG_STRIDE };
+    if (a->options.goes_by && !a->streams && may_stream(a))
+        begin_streams(a);
     pt_wide_log_event(a->log, event);
+    if (a->options.goes_by && a->streams) {
+        pt_analysis_live(a, event);
+        return;
+    }
     uint64_t count = pt_wide_log_count(a->log);
     if (a->options.orders == PT_ORDERS_AUTO && count > LOG_MOST)
         pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
@@ -70,7 +74,7 @@ void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
         begin_streams(a);
     if (a->streams || count % STRIDE)
         return;
-    const char *why = is_too_long(a, pt_wide_log_bytes(a->log));
+    const char *why = pt_analysis_too_long(a, pt_wide_log_bytes(a->log));
     if (!why)
         return;
     if (may_stream(a))
@@ -82,9 +86,9 @@ void pt_analysis_log(struct pt_analysis *a, const struct pt_event *event)
 
 /* ---- the orders ---- */
 
-static void describe_search(struct pt_finding *f, const char *order, const struct pt_wide_figures *figures)
+void pt_analysis_describe(struct pt_finding *f, enum pt_orders order, const struct pt_wide_figures *figures)
 {
-    f->order = order;
+    f->order = order_names[order];
     f->relevant = figures->relevant;
     f->levels = figures->levels;
     f->states = figures->states;
@@ -93,7 +97,7 @@ static void describe_search(struct pt_finding *f, const char *order, const struc
     f->runs_overflow = figures->runs_overflow;
 }
 
-static struct pt_wide_order wide_order(enum pt_orders orders)
+struct pt_wide_order pt_orders_wide(enum pt_orders orders)
 {
     struct pt_wide_order order = {.possible = orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES};
     if (orders >= PT_ORDERS_SLICES_0) {
@@ -103,22 +107,23 @@ static struct pt_wide_order wide_order(enum pt_orders orders)
     return order;
 }
 
-/* Explores one wider order. True: the property is settled. `asked`: this order and no other was asked for. */
-static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_orders orders, bool asked)
+/* True: the property is settled. `asked`: this order and no other was asked for. */
+static bool explore(struct pt_analysis *a, struct pt_wide_log *log, struct watched *w, enum pt_orders orders,
+                    uint64_t effort, bool asked)
 {
     struct pt_finding *f = w->finding;
     struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
     struct pt_wide_figures figures;
     uint64_t since = a->options.now ? a->options.now() : 0;
-    uint64_t deadline = a->options.now && a->options.effort ? since + a->options.effort : 0;
+    uint64_t deadline = a->options.now && effort ? since + effort : 0;
     enum pt_wide_end end =
-        pt_wide_explore(a->log, wide_order(orders), w->monitor, &names, &a->options, deadline, f, &figures);
+        pt_wide_explore(log, pt_orders_wide(orders), w->monitor, &names, &a->options, deadline, f, &figures);
     if (a->options.now)
         f->seconds += (double)(a->options.now() - since) / 1e9;
     if (figures.peak_bytes > f->peak_bytes)
         f->peak_bytes = figures.peak_bytes;
     if (asked || end != PT_WIDE_CUT)
-        describe_search(f, order_names[orders], &figures);
+        pt_analysis_describe(f, orders, &figures);
     if (figures.cut)
         f->complete = f->complete && !asked;
     if (end == PT_WIDE_CUT && asked) {
@@ -135,42 +140,22 @@ static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_order
     return asked || end == PT_WIDE_VIOLATED || end == PT_WIDE_ERROR;
 }
 
-/* What the passes over the trace say; true: something was found, and is in the log. */
-static bool take_stream(struct watched *w, enum pt_orders orders)
+void pt_analysis_explore_log(struct pt_analysis *a, struct watched *w, struct pt_wide_log *log, uint64_t effort)
 {
-    struct pt_finding *f = w->finding;
-    struct pt_wide_figures figures;
-    uint64_t found_at;
-    enum pt_wide_end end = pt_wide_stream_end(w->stream, &figures, &found_at);
-    f->peak_bytes = figures.peak_bytes;
-    describe_search(f, order_names[orders], &figures);
-    if (end == PT_WIDE_CUT) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = figures.cut;
-        f->complete = false;
-    }
-    if (end == PT_WIDE_VIOLATED && pt_wide_stream_is_observed(w->stream))
-        f->how = PT_HOW_OBSERVED; /* perhaps by what comes after the events that are in the log */
-    return end == PT_WIDE_VIOLATED;
+    (void)explore(a, log, w, a->options.orders, effort, true);
 }
 
 static void search_asked(struct pt_analysis *a, struct watched *w)
 {
     struct pt_finding *f = w->finding;
-    if (pt_wide_log_refuses(a->log)) {
+    if (pt_wide_log_refuses(a->log) && !w->settled) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = pt_wide_log_refuses(a->log);
         f->complete = false;
-    } else if (a->streams && !w->stream) {
-        f->verdict = PT_VERDICT_UNKNOWN;
-        f->message = "the trace is too long to be kept, and was not read again";
-        f->complete = false;
-    } else if (!a->streams || take_stream(w, a->options.orders)) {
-        (void)explore_wide(a, w, a->options.orders, true);
-        if (a->streams && f->verdict == PT_VERDICT_HOLDS) {
-            f->verdict = PT_VERDICT_ERROR;
-            f->message = "internal error: what was found was not found again; please report this";
-        }
+    } else if (a->streams) {
+        pt_analysis_settle_slices(a, w);
+    } else {
+        pt_analysis_explore_log(a, w, a->log, a->options.effort);
     }
 }
 
@@ -179,8 +164,10 @@ static void search_asked(struct pt_analysis *a, struct watched *w)
 void pt_analysis_explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
 {
     struct pt_finding *f = w->finding;
-    f->complete = true;
-    f->order = order_names[a->options.orders];
+    if (!w->settled) {
+        f->complete = true;
+        f->order = order_names[a->options.orders];
+    }
     search_asked(a, w);
     if (f->verdict == PT_VERDICT_UNKNOWN && f->how == PT_HOW_OBSERVED) {
         f->verdict = PT_VERDICT_VIOLATED;
@@ -202,58 +189,6 @@ void pt_analysis_explore_wider(struct pt_analysis *a, struct watched *w)
     if (f->verdict != PT_VERDICT_HOLDS || !f->complete || !f->monitorable)
         return;
     f->wider = pt_wide_log_refuses(a->log);
-    if (!f->wider && !explore_wide(a, w, PT_ORDERS_SYNC, false))
-        (void)explore_wide(a, w, PT_ORDERS_VALUES, false);
-}
-
-/* ---- the trace, again ---- */
-
-static void make_stream(struct pt_analysis *a, struct watched *w)
-{
-    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
-    uint64_t deadline = a->options.now && a->options.effort ? a->options.now() + a->options.effort : 0;
-    w->stream = pt_wide_stream_new(a->log, wide_order(a->options.orders).slices, w->monitor, &names, &a->options,
-                                   deadline, w->finding);
-}
-
-/* Whether a violation was found, whose run is made from the events up to there. */
-static bool wants_log(struct pt_analysis *a)
-{
-    bool wants = false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct pt_wide_figures figures;
-        uint64_t found_at;
-        if (!a->watched[i].stream || pt_wide_stream_end(a->watched[i].stream, &figures, &found_at) != PT_WIDE_VIOLATED)
-            continue;
-        wants = true;
-        a->collected = found_at > a->collected ? found_at : a->collected;
-    }
-    return wants;
-}
-
-bool pt_analysis_again(struct pt_analysis *a)
-{
-    bool again = false;
-    if (!a->streams || a->collects || pt_wide_log_refuses(a->log))
-        return false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct watched *w = &a->watched[i];
-        if (w->wide && !w->stream)
-            make_stream(a, w);
-        again |= w->stream && pt_wide_stream_begin(w->stream);
-    }
-    if (again)
-        return true;
-    a->collects = true;
-    pt_wide_log_thin(a->log, false);
-    return wants_log(a);
-}
-
-void pt_analysis_reread(struct pt_analysis *a, const struct pt_event *event)
-{
-    if (a->collects && pt_wide_log_count(a->log) < a->collected)
-        pt_wide_log_event(a->log, event);
-    for (uint32_t i = 0; !a->collects && i < a->count; i++)
-        if (a->watched[i].stream)
-            pt_wide_stream_event(a->watched[i].stream, event);
+    if (!f->wider && !explore(a, a->log, w, PT_ORDERS_SYNC, a->options.effort, false))
+        (void)explore(a, a->log, w, PT_ORDERS_VALUES, a->options.effort, false);
 }

@@ -20,7 +20,7 @@ enum { CHUNK = 256 * 1024 };
 
 static void init(struct pt_input *input, size_t cap)
 {
-    *input = (struct pt_input){.fd = -1, .cap = cap};
+    *input = (struct pt_input){.fd = -1, .copy = -1, .cap = cap};
     input->buf = pt_xcalloc(1, cap + PT_INPUT_PAD);
 }
 
@@ -82,6 +82,16 @@ static ssize_t read_some(struct pt_input *input, char *to, size_t room)
     }
 }
 
+static void copy_bytes(struct pt_input *input, const char *bytes, size_t len)
+{
+    for (size_t done = 0; done < len && !input->copy_failed;) {
+        ssize_t n = write(input->copy, bytes + done, len - done);
+        if (n < 0 && errno != EINTR)
+            input->copy_failed = errno;
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
 enum pt_status pt_input_fill(struct pt_input *input, const char *label, struct pt_err *err)
 {
     size_t left = pt_input_left(input);
@@ -98,6 +108,8 @@ enum pt_status pt_input_fill(struct pt_input *input, const char *label, struct p
     ssize_t n = read_some(input, input->buf + left, input->cap - left);
     if (n < 0)
         return pt_err_at(err, PT_EIO, label, 0, 0, "cannot read the trace: %s", strerror(errno));
+    if (input->copy >= 0)
+        copy_bytes(input, input->buf + left, (size_t)n);
     input->end += (size_t)n;
     input->eof = n == 0;
     memset(input->buf + input->end, 0, PT_INPUT_PAD);

@@ -22,6 +22,8 @@ struct pt_input {
     size_t pos, end, cap; /* unread bytes are buf[pos..end) */
     uint64_t offset;      /* in the whole input, of buf[0] */
     bool eof;             /* nothing comes after buf[end) */
+    int copy;             /* a descriptor that gets all bytes that are read, too; -1: none */
+    int copy_failed;      /* errno of its first write that failed, after which it gets no more; 0: none has */
 };
 
 enum pt_status pt_input_open(struct pt_input *input, const char *path, struct pt_err *err) PT_WARN_UNUSED;

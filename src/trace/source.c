@@ -242,6 +242,16 @@ void pt_source_leave_out(struct pt_source *source)
     source->leaves_out = true;
 }
 
+void pt_source_copy(struct pt_source *source, int fd)
+{
+    file_of(source)->input.copy = fd;
+}
+
+int pt_source_copy_failed(const struct pt_source *source)
+{
+    return ((const struct pt_file_source *)source)->input.copy_failed;
+}
+
 void pt_source_follow(struct pt_source *source, bool follows)
 {
     source->follows = follows;

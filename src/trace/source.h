@@ -62,6 +62,12 @@ void pt_source_follow(struct pt_source *source, bool follows);
  * waits, until this is taken back. */
 void pt_source_hold(struct pt_source *source, bool holds);
 
+/* Before the first event of a file: what is read of it is written to this descriptor, too, which stays the caller's.
+ * And how that went: 0, or the errno of the write after which nothing more was written. Readers that go to and fro in a
+ * file (pt_source_seek, an index) do not come here. */
+void pt_source_copy(struct pt_source *source, int fd);
+int pt_source_copy_failed(const struct pt_source *source);
+
 /* Before the first event of a file: the next event is this one, counted from 1, as if all before it had been read (but
  * nobody saw them). PT_READ_END: it has fewer. Of a binary trace with an index this costs a block or two. */
 enum pt_read pt_source_seek(struct pt_source *source, uint64_t event, struct pt_err *err);

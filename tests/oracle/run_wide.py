@@ -7,11 +7,13 @@ Case i of seed S is made from "S/i" alone. Per order the verdict, the witness (a
 switches) and how; the orders contain each other; auto is the first of the three that does not hold. Besides, the litmus traces of
 the project's notes on prediction, as properties. slices=K for K = 0, 1, 2: the verdict, and that the witness is one of the
 violating runs; what 0 finds sync finds, and what any finds values finds. As many cases without locks, with writes that may exclude others, are asked
-in sync alone. The last line is `wide: N passed, M failed`; a failing case's files stay.
+in sync alone. Slices as a trace arrives, through a pipe: the same verdicts, of longer traces those of the passes over its file, and in memory that does not
+grow. The last line is `wide: N passed, M failed`; a failing case's files stay.
 """
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -158,6 +160,30 @@ LITMUS = [
 SAME_VALUE = "T2|w(f)=1|r.c:1\nT1|w(x)=1|r.c:2\nT1|w(f)=1|r.c:3\nT3|r(f)=1|r.c:4\nT3|w(z)=1|r.c:5\n"
 
 
+def pattern_of(rng, run, joint=0):
+    """(kind, body): some of the trace's writes and user events never come in this order. So often one of them is a comparison of two variables."""
+    unknown = {e.obj for e in run.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
+    chosen = [e for e in run.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
+    if not chosen:
+        return generate.body(rng)
+    atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
+             for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
+    if joint and rng.random() < joint:
+        atoms[rng.randrange(len(atoms))] = ("cmp", rng.choice(("==", "<", ">")), ("var", "x"), ("var", "y"))
+    if rng.random() < 0.3:
+        anything = ("star", ("letter", ("true",)))
+        body = anything
+        for atom in atoms:
+            body = ("cat", ("cat", body, ("letter", atom)), anything)
+        return "ere", body
+    body = atoms[0]
+    for atom in atoms[1:]:
+        body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
+    if rng.random() < 0.3:
+        return "ltl", ("not", ("ev", body))
+    return "ltl", ("not", body)
+
+
 class Case:
     """One trace and some properties that tell much about it."""
 
@@ -168,30 +194,12 @@ class Case:
         self.trace = trace.Trace(self.text)
         self.expected = []
         self.sliced = [0, 0, 0]  # properties that slices=0, 1, 2 violate
+        self.passes = [0, 0]     # that hold and came through a pipe: those that one pass gave up, and settled
         while len(self.expected) < properties:
             self.expected.append(self.draw(f"p{len(self.expected)}"))
 
     def pattern(self):
-        """(kind, body): some of the trace's writes and user events never come in this order."""
-        rng = self.rng
-        unknown = {e.obj for e in self.trace.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
-        chosen = [e for e in self.trace.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
-        if not chosen:
-            return generate.body(rng)
-        atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
-                 for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
-        if rng.random() < 0.3:
-            anything = ("star", ("letter", ("true",)))
-            body = anything
-            for atom in atoms:
-                body = ("cat", ("cat", body, ("letter", atom)), anything)
-            return "ere", body
-        body = atoms[0]
-        for atom in atoms[1:]:
-            body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
-        if rng.random() < 0.3:
-            return "ltl", ("not", ("ev", body))
-        return "ltl", ("not", body)
+        return pattern_of(self.rng, self.trace)
 
     def draw(self, name):
         """Several properties are tried; those on which the orders differ are best."""
@@ -237,6 +245,73 @@ class Hidden:
         return wide.Wide(check.Property(name, "ltl", ("not", ("and", second, before))), self.trace, "sync")
 
 
+class Long(Maker):
+    """A run of many events: threads come and go, and so do blocks of memory. One pass over it as it arrives is compared with the passes over its
+    file, which the short cases hold against all runs."""
+
+    def __init__(self, rng):
+        super().__init__(rng)
+        self.weights = rng.choice(((1, 10, 0, 20, 8, 3, 1), (2, 20, 1, 10, 0, 2, 1), (1, 6, 1, 20, 2, 4, 4)))
+        self.most = rng.randint(4, 24)
+        self.values = rng.choice((2, 4, 9))
+        self.unborn = [f"U{k}" for k in range(12)]
+        self.blocks, self.made = [], 0
+        self.dense = rng.random() < 0.6  # little else than what threads share
+        if self.dense:
+            self.weights, self.most, self.values = rng.choice(((10, 12, 1, 8, 0, 0, 0), (10, 20, 0, 2, 2, 0, 1))), rng.randint(6, 16), 9
+
+    def draw(self):
+        return self.rng.randint(0, self.values)
+
+    def lock(self, thread, lock, exclusively):
+        if (thread, lock, not exclusively) not in self.holds:  # that would be refused
+            super().lock(thread, lock, exclusively)
+
+    def text(self):
+        for _ in range(self.rng.randint(10, 50) if self.dense else self.rng.randint(20, 250)):
+            self.step()
+        return "".join(line + "\n" for line in self.lines)
+
+    def step(self):
+        rng, thread = self.rng, self.rng.choice(self.alive)
+        kind = rng.random()
+        if kind < 0.5 or self.dense:
+            self.relevant = 0 if sum("|w(" in line or "|u(" in line for line in self.lines) < self.most else 7
+            super().step()
+        elif kind < 0.56:
+            self.made += 1
+            self.blocks.append(f"b{self.made}")
+            self.emit(thread, f"alloc({self.blocks[-1]})=16")
+        elif kind < 0.6 and self.blocks:
+            block = rng.choice(self.blocks)
+            if rng.random() < 0.9:  # the others are used after that
+                self.blocks.remove(block)
+            self.emit(thread, f"free({block})")
+        else:
+            v = rng.choice([b + o for b in self.blocks[-3:] for o in ("", "+8")] + ["g", "h"])
+            if rng.random() < 0.4 or self.value.get(v, 0) is None:
+                self.value[v] = self.draw()
+            self.emit(thread, f"{rng.choice('rrw') if v in self.value else 'w'}({v})={self.value.setdefault(v, 0)}")
+
+
+def run_long(portent, folder, seed):
+    """All complaints about one of these; and how many properties hold by one pass."""
+    rng = random.Random(seed)
+    text = Long(rng).text()
+    (folder / "case.trace").write_text(text)
+    run_of = trace.Trace("".join(line for line in text.splitlines(True) if line.split("|")[1][:4] in ("w(x)", "w(y)", "w(z)", "even")))
+    props = [pattern_of(rng, run_of, joint) for joint in (0, 0, 0.5, 1)] + [generate.body(rng)]
+    (folder / "case.prop").write_text(generate.prop_text([(f"p{k}", *prop) for k, prop in enumerate(props)]))
+    order = ("--order", f"slices={rng.choice((0, 1, 1, 2))}", "--memory-limit", "200M")
+    kept, _ = ask(portent, folder, *order)
+    piped, _ = ask(portent, folder, *order, text=text)
+    keys = ("verdict", "how", "order", "complete")
+    wrong = [f"{order[1]}: kept {[a.get(k) for k in keys]}, as it arrives {[b.get(k) for k in keys]}"
+             for a, b in zip(kept, piped) if (a["verdict"] not in ("unknown", b["verdict"]) and "memory limit" not in str(b.get("message")))
+             or (a["verdict"] == b["verdict"] and a.get("how") != b.get("how"))]
+    return wrong, sum(b["verdict"] == "holds" and b["levels"] == 1 and order[1] != "slices=0" for b in piped)
+
+
 def run_hidden(portent, folder, case):
     """All complaints about one of these, in sync."""
     (folder / "case.trace").write_text(case.text)
@@ -256,10 +331,10 @@ def contained(found):
     return wrong
 
 
-def ask(portent, folder, *args, file="case.trace"):
-    """The properties of one `check --json`, by name, and the exit status."""
-    done = subprocess.run([portent, "check", "--json", "--effort", "all", *args, "-s", "case.prop", file], cwd=folder,
-                          capture_output=True, text=True, timeout=300, check=False)
+def ask(portent, folder, *args, file="case.trace", text=None):
+    """The properties of one `check --json`, by name, and the exit status. With a text: it comes through a pipe."""
+    done = subprocess.run([portent, "check", "--json", "--effort", "all", *args, "-s", "case.prop", "-" if text is not None else file], cwd=folder,
+                          input=text, capture_output=True, text=True, timeout=300, check=False)
     try:
         return json.loads(done.stdout)["properties"], done.returncode
     except ValueError as cause:
@@ -292,10 +367,16 @@ def run_slices(portent, folder, case):
         if status != check.exit_status(got):
             wrong.append(f"slices={k}: exit {status}")
         again, _ = ask_streamed(portent, folder, case, k) if k == case.streamed else (got, status)
-        for found, entry, streamed in zip(case.expected, got, again):
+        piped, status = ask(portent, folder, "--order", f"slices={k}", text=case.text)
+        if status != check.exit_status(piped):
+            wrong.append(f"slices={k}, as it arrives: exit {status}")
+        for found, entry, streamed, live in zip(case.expected, got, again, piped):
             sliced = wide.Sliced(found["access"].prop, case.trace, k)
             wrong += [f"slices={k}: {w}" for w in sliced.compare_sliced(entry)]
             wrong += [f"slices={k}, streamed: {w}" for w in sliced.compare_sliced(streamed)]
+            wrong += [f"slices={k}, as it arrives: {w}" for w in sliced.compare_sliced(live)]
+            if live["verdict"] == "holds":
+                case.passes[live["levels"] == 1] += 1
             wider = found["values" if k else "sync"]
             if sliced.all_bad and wider.violation_level is None and wider.error_level is None:
                 wrong.append(f"the oracle itself: {wider.order} does not contain slices={k}")
@@ -368,6 +449,47 @@ def run_cut(portent, folder):
     return wrong
 
 
+class Endless:
+    """The lines of a run in which two threads take turns at some variables, each under its lock, as many as somebody reads; the property holds."""
+
+    PROPERTY = "property p: always (a == 3 -> !(once b == 9));\n"
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def lines(self, count):
+        value = dict.fromkeys("abcd", 0)
+        for _ in range(count // 4):
+            thread, v = self.rng.choice(("T1", "T2")), self.rng.choice("abcd")
+            yield f"{thread}|acq(l{v})|e.c:1\n{thread}|r({v})={value[v]}|e.c:2\n"
+            value[v] = self.rng.randint(0, 3)
+            yield f"{thread}|w({v})={value[v]}|e.c:3\n{thread}|rel(l{v})|e.c:4\n"
+
+
+def peak_of(portent, folder, order, count):
+    """The most memory that `check -` has for so many events, in KiB, and its exit status."""
+    with subprocess.Popen([portent, "check", "-q", "--order", order, "-s", "case.prop", "-"], cwd=folder, stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True, env={**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1"}) as process:
+        process.stdin.writelines(Endless(count).lines(count))
+        process.stdin.flush()
+        peak = next(int(line.split()[1]) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("VmHWM:"))
+        process.stdin.close()
+        return peak, process.wait(timeout=300)
+
+
+def run_memory(portent, folder):
+    """Complaints where memory grows with the length of what comes by."""
+    (folder / "case.prop").write_text(Endless.PROPERTY)
+    wrong = []
+    for order, count in (("slices=0", 200_000), ("slices=1", 4_000)):
+        (short, first), (long, second) = (peak_of(portent, folder, order, n) for n in (count, 10 * count))
+        if (first, second) != (0, 0):
+            wrong.append(f"{order}: exit {first}, {second}")
+        if long > short + max(short // 4, 4096):
+            wrong.append(f"{order}: {short} KiB for {count} events, {long} KiB for ten times as many")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent", type=Path)
@@ -376,7 +498,7 @@ def main():
     parser.add_argument("--only", type=int)
     args = parser.parse_args()
     portent, passed, failed = str(args.portent.resolve()), 0, 0
-    found, sliced = dict.fromkeys(wide.ORDERS, 0), [0, 0, 0]
+    found, sliced, passes = dict.fromkeys(wide.ORDERS, 0), [0, 0, 0], [0, 0]
     table = [(name, litmus(text), prop, violated) for name, text, prop, violated in LITMUS]
     table.append(("V2", SAME_VALUE, "z == 0 || x != 0", ("values",)))
     for name, text, prop, violated in table if args.only is None else []:
@@ -386,7 +508,7 @@ def main():
         print("".join(f"{w} ({folder})\n" for w in wrong), end="")
     if args.only is None:
         folder = Path(tempfile.mkdtemp(prefix="portent-wide-cut-"))
-        wrong = run_cut(portent, folder)
+        wrong = run_cut(portent, folder) + run_memory(portent, folder)
         passed, failed = passed + (not wrong), failed + bool(wrong)
         print("".join(f"{w} ({folder})\n" for w in wrong), end="")
     for i in range(args.cases) if args.only is None else [args.only]:
@@ -394,6 +516,7 @@ def main():
         folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{args.seed}-{i}-"))
         wrong = run(portent, folder, case, pinned=i % 4 == 0)
         sliced = [a + b for a, b in zip(sliced, case.sliced)]
+        passes = [a + b for a, b in zip(passes, case.passes)]
         for expected in case.expected:
             first = next((o for o in wide.ORDERS if expected[o].violation_level is not None), None)
             if first:
@@ -406,6 +529,16 @@ def main():
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()
+    held = 0
+    for i in range(args.cases) if args.only is None else []:
+        folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-long-{args.seed}-{i}-"))
+        wrong, once = run_long(portent, folder, f"long/{args.seed}/{i}")
+        passed, failed, held = passed + (not wrong), failed + bool(wrong), held + once
+        if wrong:
+            print(f"long case {i} of seed {args.seed}, files in {folder}")
+            print("".join(f"  {w}\n" for w in wrong[:8]), end="")
+        else:
+            shutil.rmtree(folder)
     for i in range(args.cases) if args.only is None else []:
         folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-hidden-{args.seed}-{i}-"))
         wrong = run_hidden(portent, folder, Hidden(f"hidden/{args.seed}/{i}"))
@@ -421,7 +554,13 @@ def main():
     if args.only is None and args.cases >= 200 and not sliced[0] < sliced[1] < sliced[2]:
         print(f"more slices made no difference: {sliced}")
         failed += 1
-    print(f"violations first seen in {found}; with 0, 1, 2 slices more {sliced}")
+    if args.only is None and args.cases >= 200 and not passes[0] < passes[1] / 4:
+        print(f"one pass was given up too often: {passes}")
+        failed += 1
+    if args.only is None and args.cases >= 200 and held < args.cases / 20:
+        print(f"one pass over a longer trace said of {held} properties that they hold")
+        failed += 1
+    print(f"violations first seen in {found}; with 0, 1, 2 slices more {sliced}; holds by several passes, by one as it arrives: {passes}, {held} in longer traces")
     print(f"wide: {passed} passed, {failed} failed")
     return 1 if failed else 0
 

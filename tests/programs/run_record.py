@@ -738,6 +738,49 @@ def run_in_wider_orders():
     same("without accesses", run(PORTENT, "run", "--preload", "--order", "sync", "--", "./apart").returncode, 2)
 
 
+TURNS = """
+    #include <pthread.h>
+    int x, y = 5, done;
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static void *turns(void *of)
+    {
+        for (int i = 1; i <= 4000; i++) {
+            pthread_mutex_lock(&m);
+            *(int *)of = i == 4000 ? 9 : i % 4;
+            pthread_mutex_unlock(&m);
+        }
+        return NULL;
+    }
+    int main(void)
+    {
+        pthread_t a, b;
+        pthread_create(&a, NULL, turns, &x);
+        pthread_create(&b, NULL, turns, &y);
+        pthread_join(a, NULL);
+        pthread_join(b, NULL);
+        done = 1;
+        return 0;
+    }
+    """
+
+
+@test
+def run_in_slices():
+    """A run that the memory limit does not let it keep: the recording is read again, and is gone then."""
+    build("turns", TURNS)
+    os.mkdir("temporary")
+    os.environ["TMPDIR"] = os.path.abspath("temporary")
+    write("p.prop", "property never: always !(done == 1 && x == 3); property late: always !(x == 9 && y == 5);\n")
+    for order, limit in (("slices=0", "900K"), ("slices=1", "900K"), ("slices=1", "200M")):
+        done = run(PORTENT, "run", "-q", "--order", order, "--effort", "all", "--memory-limit", limit, "-s", "p.prop", "-r", "r.json", "--", "./turns")
+        never, late = verdicts("r.json")
+        same(f"{order} {limit}: {done.stderr}", never[1], "holds")
+        told = late[1:3] == ("violated", "observed") or late[1] == ("violated" if limit == "200M" else "unknown")  # its run does not fit
+        same(f"{order} {limit}: what only a long run breaks, {late}", told, True)
+        same("what is left", os.listdir("temporary"), [])
+    del os.environ["TMPDIR"]
+
+
 NAMED_PROPERTIES = """property seen: always (x == 0 || y != 7); property swapped: always (x != 0 || y != 2); property never: always y != 3;
 property two: always again != 1; property whole: always text != "abcd"; property part: always text != "abd"; property own: own != 6;
 property named: late != 2; property first: late == 1 || late == 2; property same: global != 5; property begin: global != 4;

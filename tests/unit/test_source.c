@@ -2,6 +2,7 @@
  * One run through every format of trace/formats.def: the same events, names, ends and losses must come out of each. A
  * format without a maker below fails this test.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -613,12 +614,42 @@ static void test_pieces(void **state)
     assert_int_equal(got, PT_READ_TORN);
 }
 
+/* What is read goes to the copy byte by byte, and a copy that fails says why and harms nothing. */
+static void test_copy(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/portent-copy-XXXXXX", got[sizeof run + 1];
+    int copy = mkstemp(path);
+    assert_true(copy >= 0);
+    for (int turn = 0; turn < 2; turn++) {
+        struct pt_names names;
+        struct pt_event event;
+        struct pt_err err;
+        int events = 0;
+        pt_names_init(&names);
+        struct pt_source *source = pt_source_from_memory("run", run, strlen(run), &names);
+        pt_source_copy(source, copy);
+        while (pt_source_next(source, &event, &err) == PT_READ_EVENT)
+            events++;
+        assert_int_equal(events, EVENTS);
+        assert_int_equal(pt_source_copy_failed(source), turn ? EBADF : 0);
+        pt_source_free(source);
+        pt_names_release(&names);
+        if (turn == 0) {
+            assert_int_equal(pread(copy, got, sizeof got, 0), strlen(run));
+            assert_memory_equal(got, run, strlen(run));
+            close(copy);
+        }
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_followed),    cmocka_unit_test(test_same_events), cmocka_unit_test(test_losses),
         cmocka_unit_test(test_live),        cmocka_unit_test(test_gap),         cmocka_unit_test(test_silent_program),
-        cmocka_unit_test(test_recognition), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_recognition), cmocka_unit_test(test_pieces),      cmocka_unit_test(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,24 +34,37 @@ static bool copy(int from, int to)
     return true;
 }
 
-enum pt_status pt_spool(const char *path, char **ret_path, struct pt_err *err)
+enum pt_status pt_spool_open(int *ret_fd, char **ret_path, struct pt_err *err)
 {
     const char *folder = getenv("TMPDIR");
-    char name[4096], copied[64];
-    int from = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    char name[4096], path[64];
+    folder = folder && *folder ? folder : "/tmp";
+    snprintf(name, sizeof name, "%s/portent-pipe-XXXXXX", folder);
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return pt_err_set(err, PT_EIO, "there can be no temporary file in '%s': %s", folder, strerror(errno));
+    unlink(name);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    *ret_fd = fd;
+    *ret_path = pt_xstrdup(path);
+    return PT_OK;
+}
+
+enum pt_status pt_spool(const char *path, char **ret_path, struct pt_err *err)
+{
+    int to, from = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    char *copied = NULL;
     if (from < 0)
         return pt_err_at(err, PT_EIO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno));
-    snprintf(name, sizeof name, "%s/portent-pipe-XXXXXX", folder && *folder ? folder : "/tmp");
-    int to = mkostemp(name, O_CLOEXEC);
-    if (to >= 0)
-        unlink(name);
-    bool whole = to >= 0 && copy(from, to);
-    int why = errno;
+    enum pt_status status = pt_spool_open(&to, &copied, err);
+    if (status == PT_OK && !copy(from, to))
+        status = pt_err_at(err, PT_EIO, path, 0, 0, "cannot keep what comes through the pipe: %s", strerror(errno));
     if (from != STDIN_FILENO)
         close(from);
-    if (!whole)
-        return pt_err_at(err, PT_EIO, path, 0, 0, "cannot keep what comes through the pipe: %s", strerror(why));
-    snprintf(copied, sizeof copied, "/proc/self/fd/%d", to);
-    *ret_path = pt_xstrdup(copied);
+    if (status != PT_OK) {
+        free(copied);
+        return status;
+    }
+    *ret_path = copied;
     return PT_OK;
 }

@@ -11,8 +11,10 @@
  * read at the end: what was not read yet might go. As long as variables of properties have no initial value, because
  * the program has not named them yet or not opened their library, what is recorded waits in the file.
  *
+ * Orders slices=K may need the events again when the analysis has seen all of them: the file stays that long.
+ *
  * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it, or
- * two.
+ * two, and those that slices take.
  */
 #include "cli/run/recorded.h"
 
@@ -209,6 +211,31 @@ static enum pt_read take_rest(struct pt_session *session, struct pt_err *err)
     return got;
 }
 
+const char *pt_recorded_again(void *of, uint64_t count, void (*give)(void *context, const struct pt_event *event),
+                              void *context)
+{
+    struct pt_session *session = of;
+    struct pt_source *source;
+    struct pt_event event;
+    struct pt_err err;
+    if (!session->kept || pt_source_open(session->recording, &session->names, &source, &err) != PT_OK)
+        return "the recording could not be read again";
+    leave_out(session, source);
+    while (count && pt_source_next(source, &event, &err) == PT_READ_EVENT) {
+        give(context, &event);
+        count -= event.thread != PT_NONE && count != UINT64_MAX;
+    }
+    pt_source_free(source);
+    return !count || count == UINT64_MAX ? NULL : "the recording has become shorter";
+}
+
+void pt_recorded_forget(struct pt_session *session)
+{
+    if (session->kept)
+        remove_files(session);
+    session->kept = false;
+}
+
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
 {
     struct pt_err err;
@@ -219,5 +246,7 @@ void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
         session->torn = pt_xstrdup(err.message);
         pt_buf_puts(lost, err.message);
     }
-    remove_files(session);
+    session->kept = true;
+    if (!session->analyse.engine.again)
+        pt_recorded_forget(session);
 }

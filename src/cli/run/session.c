@@ -501,6 +501,10 @@ static void begin(struct pt_session *session, pid_t process)
     session->analyse.engine.block = session->wider ? NULL : session->resolved.block;
     session->analyse.engine.races_reported = !session->wider;
     session->analyse.engine.live = !session->follower.event && !session->follower.tick && !session->recording;
+    if (session->recording && session->analyse.engine.orders >= PT_ORDERS_SLICES_0) {
+        session->analyse.engine.again = pt_recorded_again;
+        session->analyse.engine.again_of = session;
+    }
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     session->founds = make_founds(session);
@@ -626,6 +630,7 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     session->output.output.trace_ended = true;
     pt_session_warn(session, &lost);
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
+    pt_recorded_forget(session);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
     pt_doubt_apply(session, ret_result);
     list_unseen(session, ret_result);

@@ -73,6 +73,7 @@ struct pt_session {
     struct pt_founds *founds; /* of `checks` */
     struct pt_checks *later;  /* of `wider_checks`; NULL: none */
     struct pt_source *beside; /* `recording`, while it is followed; NULL: it is not, or not yet */
+    bool kept;                /* `recording` is whole, and still there */
     char *torn;               /* why the recording is not whole; NULL: it is, or there is none */
     int program_status;       /* as a shell has it */
     int program_signal;       /* that killed it; 0: none did */

@@ -19,6 +19,21 @@ struct pt_wide_log *pt_wide_log_new(const struct pt_names *names)
     return log;
 }
 
+struct pt_wide_log *pt_wide_log_like(const struct pt_wide_log *log)
+{
+    struct pt_wide_log *like = pt_wide_log_new(log->names);
+    PT_GROW(like->initial, like->initial_cap, log->initial_cap);
+    PT_GROW(like->initial_given, like->given_cap, log->given_cap);
+    like->initial_cap = log->initial_cap;
+    like->given_cap = log->given_cap;
+    if (log->initial_cap)
+        memcpy(like->initial, log->initial, log->initial_cap * sizeof *log->initial);
+    if (log->given_cap)
+        memcpy(like->initial_given, log->initial_given, log->given_cap * sizeof *log->initial_given);
+    like->var_count = log->var_count;
+    return like;
+}
+
 static void forget_events(struct pt_wide_log *log)
 {
     for (uint32_t t = 0; t < log->thread_count; t++)

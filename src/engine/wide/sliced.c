@@ -15,8 +15,9 @@
  *
  * Cost: linear in the recording, times the states, whose number does not grow with its length but with the
  * threads, locks and variables that are in use at once, exponentially. Where the log of the recording is not kept, it
- * is given event by event, as often as there are passes and once before (sliced_stream.c). A violation's pass is done
- * once more with the guesses kept, 4 bytes per state and event, on the log up to there.
+ * is given event by event, as often as there are passes and once before (sliced_stream.c), or only once
+ * (sliced_live.c). A violation's pass is done once more with the guesses kept, 4 bytes per state and event, on the log
+ * up to there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,103 +27,7 @@
 
 enum { STRIDE = 16 };                      /* events between two looks at the clock and at the memory, ... */
 enum { LOOK_STATES = 4096 };               /* ... and states */
-enum { MOST_STATES = 1 << 22 };            /* further ones are left out, and the answer is not whole */
 enum { PARENT_SHIFT = 2, SLICE_MASK = 3 }; /* of a guess: the state before, and the slice */
-
-/* ---- tables ---- */
-
-static uint64_t hash_of(const struct sliced_table *table, const uint8_t *state)
-{
-    uint64_t hash = 0, word;
-    for (uint32_t at = table->bits; at < table->length; at += sizeof word) {
-        memcpy(&word, state + at, sizeof word);
-        hash = pt_mix64(hash ^ word);
-    }
-    return hash;
-}
-
-static void table_init(struct sliced_table *table, uint32_t length, uint32_t bits)
-{
-    *table = (struct sliced_table){.length = length, .bits = bits};
-}
-
-static void table_clear(struct sliced_table *table)
-{
-    table->count = 0;
-    if (table->slots)
-        memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof *table->slots);
-}
-
-static void table_release(struct sliced_table *table)
-{
-    free(table->states);
-    free(table->slots);
-    *table = (struct sliced_table){0};
-}
-
-static size_t table_bytes(const struct sliced_table *table)
-{
-    return (size_t)table->cap * table->length + (table->slots ? ((size_t)table->mask + 1) * sizeof *table->slots : 0);
-}
-
-static uint8_t *table_state(const struct sliced_table *table, uint32_t number)
-{
-    return table->states + (size_t)number * table->length;
-}
-
-static void table_rehash(struct sliced_table *table)
-{
-    uint32_t size = table->slots ? 2 * (table->mask + 1) : 128;
-    free(table->slots);
-    table->slots = pt_xcalloc(size, sizeof *table->slots);
-    table->mask = size - 1;
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t at = (uint32_t)hash_of(table, table_state(table, i)) & table->mask;
-        while (table->slots[at])
-            at = (at + 1) & table->mask;
-        table->slots[at] = i + 1;
-    }
-}
-
-/* Are the sets of one state all in those of another? */
-static bool has_less(const struct sliced_table *table, const uint8_t *one, const uint8_t *other)
-{
-    uint64_t a, b, more = 0;
-    for (uint32_t at = 0; at < table->bits; at += sizeof a) {
-        memcpy(&a, one + at, sizeof a);
-        memcpy(&b, other + at, sizeof b);
-        more |= a & ~b;
-    }
-    return !more;
-}
-
-/* The number of a state, which may be that of one it takes the place of; PT_NONE: there is one with less. */
-static uint32_t table_add(struct sliced_table *table, const uint8_t *state)
-{
-    uint32_t rest = table->length - table->bits;
-    if (!table->slots || table->count > table->mask / 2)
-        table_rehash(table);
-    uint32_t at = (uint32_t)hash_of(table, state) & table->mask;
-    for (; table->slots[at]; at = (at + 1) & table->mask) {
-        uint32_t number = table->slots[at] - 1;
-        uint8_t *known = table_state(table, number);
-        if (memcmp(known + table->bits, state + table->bits, rest) != 0)
-            continue;
-        if (has_less(table, known, state))
-            return PT_NONE;
-        if (has_less(table, state, known)) {
-            memcpy(known, state, table->bits);
-            return number;
-        }
-    }
-    if (table->count == table->cap) {
-        table->cap = table->cap ? 2 * table->cap : 64;
-        table->states = pt_xrealloc(table->states, (size_t)table->cap * table->length);
-    }
-    memcpy(table_state(table, table->count), state, table->length);
-    table->slots[at] = ++table->count;
-    return table->count - 1;
-}
 
 /* ---- states ---- */
 
@@ -139,11 +44,20 @@ static void set(const struct sliced *x, uint8_t *state, uint32_t slice, bool sta
     memcpy(state + x->ends + (slice + (start ? x->last : 0)) * sizeof config, &config, sizeof config);
 }
 
+uint32_t sliced_end_at(const struct sliced *x, const uint8_t *state, uint32_t slice)
+{
+    return get(x, state, slice, false);
+}
+
 /* Where the run stands at the end of a slice, as far as it is known what the slices began with; PT_NONE: one of them
  * did not begin where the one before it has ended. */
 static uint32_t end_of(const struct sliced *x, const uint8_t *state, uint32_t slice)
 {
     uint32_t config = get(x, state, 0, false);
+    for (uint32_t k = 1; x->maps && k <= slice; k++)
+        config = sliced_maps_image(x->maps, get(x, state, k, false), config);
+    if (x->maps)
+        return config;
     for (uint32_t k = 1; k <= slice; k++) {
         uint32_t start = get(x, state, k, true);
         if (start == PT_NONE)
@@ -159,8 +73,8 @@ static uint32_t end_of(const struct sliced *x, const uint8_t *state, uint32_t sl
  * value. */
 static bool is_found(const struct sliced *x, const uint8_t *state)
 {
-    bool over = false;
-    for (uint32_t k = 0; k <= x->last; k++) {
+    bool over = x->maps;
+    for (uint32_t k = 0; k <= x->last && !over; k++) {
         uint32_t config = get(x, state, k, false);
         over |= config != PT_NONE && sliced_is_over(&x->monitor, config);
     }
@@ -173,11 +87,11 @@ static bool is_found(const struct sliced *x, const uint8_t *state)
 /* x->state is a state after event `number`, made from `parent` by putting the event into the slice. */
 static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t slice)
 {
-    if (x->next.count >= MOST_STATES) {
+    if (x->next.count >= x->most) {
         x->full = true;
         return;
     }
-    uint32_t before = x->next.count, state = table_add(&x->next, x->state);
+    uint32_t before = x->next.count, state = sliced_table_add(&x->next, x->state);
     if (state == PT_NONE)
         return;
     x->made += x->next.count - before;
@@ -201,6 +115,14 @@ static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t sli
 static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uint32_t letter, uint32_t slice)
 {
     uint32_t config = get(x, x->state, slice, false);
+    if (x->maps && slice) {
+        uint32_t map = sliced_maps_step(x->maps, config, letter);
+        x->full |= map == PT_NONE;
+        set(x, x->state, slice, false, map);
+        if (map != PT_NONE)
+            add(x, number, parent, slice);
+        return;
+    }
     if (config != PT_NONE) {
         if (sliced_is_over(&x->monitor, config))
             return; /* what comes after a violation is another run's */
@@ -219,8 +141,8 @@ static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uin
 /* What an event makes of one state. */
 static void expand(struct sliced *x, const struct sliced_event *event, uint32_t number, uint32_t parent)
 {
-    const uint8_t *from = table_state(&x->now, parent);
-    for (uint32_t slice = from[event->thread]; slice <= x->last; slice++) {
+    const uint8_t *from = sliced_table_state(&x->now, parent);
+    for (uint32_t slice = sliced_decode(from[event->thread]); slice <= x->last; slice++) {
         memcpy(x->state, from, x->length);
         if (!sliced_take(&x->layout, x->state, event, slice, x->last))
             continue;
@@ -240,9 +162,9 @@ static bool is_cut(struct sliced *x)
 {
     struct wide_search *s = x->s;
     const struct pt_analysis_options *o = s->options;
-    uint64_t bytes = s->p->bytes + table_bytes(&x->now) + table_bytes(&x->next) + x->guess_bytes +
-                     sliced_monitor_bytes(&x->monitor) + x->count * sizeof *x->events +
-                     sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
+    uint64_t bytes = s->p->bytes + sliced_table_bytes(&x->now) + sliced_table_bytes(&x->next) + x->guess_bytes +
+                     sliced_monitor_bytes(&x->monitor) + (x->maps ? sliced_maps_bytes(x->maps) : 0) +
+                     x->count * sizeof *x->events + sliced_layout_bytes(&x->layout) + pt_sets_bytes(&s->sets);
     if (bytes > s->figures->peak_bytes)
         s->figures->peak_bytes = bytes;
     uint64_t allowed = pt_memory_share(o, &s->announced, bytes);
@@ -257,31 +179,35 @@ static bool is_cut(struct sliced *x)
     return s->figures->cut != NULL;
 }
 
+void sliced_set_length(struct sliced *x)
+{
+    x->ends = (x->layout.bytes + 7) & ~7u;
+    x->length = (x->ends + (2 * x->last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
+    free(x->state);
+    x->state = pt_xcalloc(1, x->length);
+}
+
 void sliced_begin_pass(struct sliced *x, uint32_t last)
 {
     x->last = last;
-    x->ends = (x->layout.bytes + 7) & ~7u;
-    x->length = (x->ends + (2 * last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
-    free(x->state);
-    x->state = pt_xcalloc(1, x->length);
-    table_release(&x->now);
-    table_release(&x->next);
-    table_init(&x->now, x->length, x->layout.bits);
-    table_init(&x->next, x->length, x->layout.bits);
-    sliced_fields_init(&x->layout, x->state);
+    sliced_set_length(x);
+    sliced_table_release(&x->now);
+    sliced_table_release(&x->next);
+    sliced_table_init(&x->now, x->length, x->layout.bits);
+    sliced_table_init(&x->next, x->length, x->layout.bits);
     for (uint32_t k = 0; k <= last; k++) {
-        set(x, x->state, k, false, k ? PT_NONE : SLICED_FIRST);
+        set(x, x->state, k, false, !k ? SLICED_FIRST : x->maps ? SLICED_UNREAD : PT_NONE);
         if (k)
             set(x, x->state, k, true, PT_NONE);
     }
-    (void)table_add(&x->now, x->state);
+    (void)sliced_table_add(&x->now, x->state);
     x->made = 1;
     x->found = false;
 }
 
 bool sliced_read(struct sliced *x, const struct sliced_event *event, uint32_t number)
 {
-    table_clear(&x->next);
+    sliced_table_clear(&x->next);
     for (uint32_t state = 0; state < x->now.count; state++) {
         if ((state + 1) % LOOK_STATES == 0 && is_cut(x))
             return false;
@@ -316,7 +242,7 @@ void sliced_collect_starts(struct sliced *x)
     uint32_t next = x->last + 1;
     bool *known = pt_xcalloc((size_t)x->monitor.config_count + 1, sizeof *known);
     for (uint32_t i = 0; i < x->now.count; i++) {
-        const uint8_t *state = table_state(&x->now, i);
+        const uint8_t *state = sliced_table_state(&x->now, i);
         uint32_t config = end_of(x, state, x->last);
         if (config == PT_NONE || known[config] || sliced_is_over(&x->monitor, config) ||
             !sliced_may_end(&x->layout, state, x->last))
@@ -431,7 +357,7 @@ static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
 
 void sliced_init(struct sliced *x, struct wide_search *search)
 {
-    *x = (struct sliced){.s = search};
+    *x = (struct sliced){.s = search, .most = SLICED_STATES};
     sliced_monitor_init(&x->monitor, search);
     sliced_layout_init(&x->layout);
 }
@@ -443,8 +369,8 @@ void sliced_release(struct sliced *x)
     free(x->guesses);
     for (uint32_t k = 0; k <= SLICED_MOST; k++)
         free(x->starts[k]);
-    table_release(&x->now);
-    table_release(&x->next);
+    sliced_table_release(&x->now);
+    sliced_table_release(&x->next);
     free(x->state);
     free(x->events);
     sliced_layout_release(&x->layout);

@@ -1,7 +1,8 @@
 /*
  * Where a state keeps what events touch: of a thread the slice that it is in; of a variable that one thread reads and
- * another writes, and of a lock, what sliced_step.c says; of other objects the slice of the last operation. Sets of
- * slices come first, the rest after them.
+ * another writes, and of a lock, what sliced_step.c says; of other objects the slice of the last operation. Sets
+ * come first, of which less allows more, and slices of threads and objects are such sets, too; the rest comes after
+ * them.
  *
  * The events are gone through twice, and more often if somebody likes, always in recorded order and one at a time: a
  * survey finds who uses what, and which event is the last to touch it; then each event is told with where its pieces
@@ -71,6 +72,7 @@ void sliced_layout_release(struct sliced_layout *layout)
     free(layout->holders);
     free(layout->ends);
     free(layout->helds);
+    sliced_grow_release(layout);
 }
 
 size_t sliced_layout_bytes(const struct sliced_layout *layout)
@@ -79,7 +81,7 @@ size_t sliced_layout_bytes(const struct sliced_layout *layout)
     return s->thread_cap * sizeof *s->threads + (s->var_cap + s->lock_cap + s->other_cap) * sizeof *s->vars +
            pt_map64_bytes(&s->depth) + pt_map64_bytes(&s->holders) +
            (s->candidate_cap + layout->holder_cap) * sizeof *s->candidates + layout->end_cap * sizeof *layout->ends +
-           layout->held_cap * sizeof *layout->helds;
+           layout->held_cap * sizeof *layout->helds + sliced_grow_bytes(layout);
 }
 
 /* ---- what an event is ---- */
@@ -91,7 +93,7 @@ static struct lay_thread *thread_of(struct sliced_survey *s, uint32_t thread)
     return &s->threads[thread];
 }
 
-static enum wide_kind kind_of(const struct pt_recorded *e)
+enum wide_kind sliced_kind_of(const struct pt_recorded *e)
 {
     if (e->op == PT_OP_JOIN)
         return WIDE_JOIN;
@@ -115,7 +117,7 @@ static bool is_lock(enum wide_kind kind)
     return kind == WIDE_ACQ || kind == WIDE_RACQ || kind == WIDE_REL || kind == WIDE_RREL;
 }
 
-static bool is_other(const struct pt_recorded *e)
+bool sliced_is_other(const struct pt_recorded *e)
 {
     return pt_op_space(e->op) == PT_SPACE_OTHER && pt_op_accesses(e->op);
 }
@@ -184,7 +186,7 @@ static void survey_lock(struct sliced_survey *s, const struct pt_recorded *e)
 void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *e)
 {
     struct sliced_survey *s = layout->survey;
-    enum wide_kind kind = kind_of(e);
+    enum wide_kind kind = sliced_kind_of(e);
     struct lay_thread *self = thread_of(s, e->thread);
     self->last = self->last_own = ++s->number;
     if (is_access(kind)) {
@@ -202,7 +204,7 @@ void sliced_survey(struct sliced_layout *layout, const struct pt_recorded *e)
             s->locks[child->held[i].lock].last = s->number;
     } else if (e->op == PT_OP_FORK) {
         thread_of(s, e->object)->last = s->number;
-    } else if (is_other(e)) {
+    } else if (sliced_is_other(e)) {
         PT_ROOM(s->others, s->other_cap, e->object);
         touch(&s->others[e->object], e->thread, s->number);
     }
@@ -239,6 +241,9 @@ static void place_holders(struct sliced_layout *layout)
 void sliced_survey_end(struct sliced_layout *layout)
 {
     struct sliced_survey *s = layout->survey;
+    for (size_t t = 0; t < s->thread_cap; t++)
+        if (s->threads[t].known)
+            s->threads[t].at = take_room(layout, 1);
     for (size_t v = 0; v < s->var_cap; v++)
         if (is_shared(&s->vars[v]))
             s->vars[v].bits = take_room(layout, 1);
@@ -246,30 +251,16 @@ void sliced_survey_end(struct sliced_layout *layout)
         if (s->locks[l].several) {
             s->locks[l].bits = take_room(layout, 2);
             if (s->locks[l].mixed)
-                layout->refuses = "a thread has a lock shared and alone at the same time";
+                layout->refuses = SLICED_MIXED;
         }
-    layout->bits = layout->bytes = (layout->bytes + 7) & ~7u;
-    for (size_t t = 0; t < s->thread_cap; t++)
-        if (s->threads[t].known)
-            s->threads[t].at = take_room(layout, 1);
-    for (size_t v = 0; v < s->var_cap; v++)
-        if (s->vars[v].bits)
-            s->vars[v].at = take_room(layout, 1);
     for (size_t o = 0; o < s->other_cap; o++)
         if (s->others[o].user)
             s->others[o].at = take_room(layout, 1);
-    place_holders(layout);
-}
-
-void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields)
-{
-    const struct sliced_survey *s = layout->survey;
-    memset(fields, 0, layout->bytes);
+    layout->bits = layout->bytes = (layout->bytes + 7) & ~7u;
     for (size_t v = 0; v < s->var_cap; v++)
-        if (s->vars[v].at)
-            fields[s->vars[v].at - 1] = SLICED_NOWHERE;
-    for (uint32_t i = 0; i < layout->holder_count; i++)
-        fields[layout->holders[i].at] = SLICED_NOWHERE;
+        if (s->vars[v].bits)
+            s->vars[v].at = take_room(layout, 1);
+    place_holders(layout);
 }
 
 /* ---- the events ---- */
@@ -297,7 +288,7 @@ static bool is_known(const struct sliced_survey *s, const struct pt_recorded *e,
                 pt_map64_get(&s->holders, hold_key(e->thread, e->object, pt_op_is_shared(e->op))) != PT_NONE);
     if (pt_op_is_of_thread(e->op))
         return thread && e->object < s->thread_cap && s->threads[e->object].at;
-    return thread && (!is_other(e) || (e->object < s->other_cap && s->others[e->object].at));
+    return thread && (!sliced_is_other(e) || (e->object < s->other_cap && s->others[e->object].at));
 }
 
 static uint32_t holder_number(const struct sliced_survey *s, uint32_t thread, uint32_t lock, bool shared)
@@ -361,7 +352,7 @@ static bool tell_other(struct sliced_layout *layout, const struct pt_recorded *e
 {
     const struct sliced_survey *s = layout->survey;
     event->forks = e->op == PT_OP_FORK;
-    event->chains = is_other(e);
+    event->chains = sliced_is_other(e);
     if (!event->forks && !event->chains)
         return false;
     uint32_t at = event->forks ? s->threads[e->object].at : s->others[e->object].at;
@@ -375,7 +366,7 @@ bool sliced_tell(struct sliced_layout *layout, const struct pt_recorded *e, bool
                  struct sliced_event *ret_event)
 {
     struct sliced_survey *s = layout->survey;
-    enum wide_kind kind = kind_of(e);
+    enum wide_kind kind = sliced_kind_of(e);
     uint64_t number = ++s->number;
     bool told = true;
     if (!is_known(s, e, kind)) {

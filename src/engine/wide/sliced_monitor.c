@@ -96,6 +96,35 @@ uint32_t sliced_monitor_letter(struct sliced_monitor *m, uint32_t var, uint32_t 
     return number;
 }
 
+/* A value and its neighbours, if it has any: where a comparison with it changes. */
+static void foresee_value(struct sliced_monitor *m, uint32_t var, struct pt_value value)
+{
+    struct pt_recorded write = {.op = PT_OP_WRITE, .value = value};
+    (void)sliced_monitor_letter(m, var, PT_NONE, &write, 0);
+    if (value.kind != PT_VALUE_INT || value.i == INT64_MIN || value.i == INT64_MAX)
+        return;
+    write.value.i = value.i - 1;
+    (void)sliced_monitor_letter(m, var, PT_NONE, &write, 0);
+    write.value.i = value.i + 1;
+    (void)sliced_monitor_letter(m, var, PT_NONE, &write, 0);
+}
+
+void sliced_monitor_foresee(struct sliced_monitor *m)
+{
+    enum { MOST_CONSTANTS = 16 };
+    const struct wide_problem *p = m->s->p;
+    struct pt_value values[MOST_CONSTANTS];
+    for (uint32_t v = 0; v < var_count(m) && !p->module; v++) {
+        uint32_t count = p->is_joint[v] ? 0 : pt_monitor_constants(p->monitor, v, values, MOST_CONSTANTS);
+        for (uint32_t i = 0; i < count; i++)
+            foresee_value(m, v, values[i]);
+    }
+    uint32_t events = p->module ? 0 : pt_monitor_named_events(p->monitor);
+    struct pt_recorded none = {.op = PT_OP_EVENT};
+    for (uint32_t e = 0; e < events; e++)
+        (void)sliced_monitor_letter(m, PT_NONE, e, &none, 0);
+}
+
 /* As wide_letter does it for a state of the other orders. */
 static uint32_t step(struct sliced_monitor *m, uint32_t from, uint32_t by_letter)
 {

@@ -23,9 +23,12 @@
  */
 #include "engine/wide/sliced_impl.h"
 
-/* The bits of a variable: `has` and `forbid`, four each. Those of a lock: a byte of `has`, of those who have it alone
- * and of those who share it, and a byte of `forbid` for both. Slice 0 is in no range that `has` is asked for. */
+/* The bits of a variable: `has` and `forbid`, four each, of which the last says that the write which reads see is left
+ * out: it comes with slice 0 and can do no more than a write there could, so it is a set, too. Those of a lock: a byte
+ * of `has`, of those who have it alone and of those who share it, and a byte of `forbid` for both. Slice 0 is in no
+ * range that `has` is asked for. */
 enum { HAS = 0, FORBID = 1 };
+enum { UNSEEN = 0x80 };
 
 static uint32_t asked(uint32_t slice)
 {
@@ -38,7 +41,7 @@ static uint32_t low(uint8_t byte)
 }
 static uint32_t high(uint8_t byte)
 {
-    return byte >> 4;
+    return byte >> 4 & 7;
 }
 static uint8_t both(uint32_t lows, uint32_t highs)
 {
@@ -53,33 +56,31 @@ static uint32_t range(uint32_t from, uint32_t to)
 
 /* ---- variables ---- */
 
+/* What a variable has before anybody writes it is as good as a write in slice 0: none is recorded before that. */
 static bool take_read(uint8_t *fields, const struct sliced_event *event, uint32_t slice)
 {
-    uint32_t writer = fields[event->object], has = low(fields[event->bits]), forbid = high(fields[event->bits]);
-    bool initial = writer == SLICED_NOWHERE;
-    if (!initial && writer > slice) /* left out, or later */
+    uint32_t writer = fields[event->object];
+    uint8_t *bits = &fields[event->bits];
+    if (*bits & UNSEEN || writer > slice)
         return false;
-    if (initial || writer < slice) {
-        if (has & range(initial ? 0 : writer + 1, slice))
+    if (writer < slice) {
+        if (low(*bits) & range(writer + 1, slice))
             return false;
-        forbid |= slice ? range(initial ? 0 : writer, slice - 1) : 0;
+        *bits |= both(0, range(writer, slice - 1));
     }
-    fields[event->bits] = both(has, forbid);
     return true;
 }
 
 static bool take_write(uint8_t *fields, const struct sliced_event *event, uint32_t slice)
 {
     uint32_t has = low(fields[event->bits]), forbid = high(fields[event->bits]);
-    if (slice != SLICED_DROPPED) {
-        if (forbid >> slice & 1)
-            return false;
-        has |= asked(slice);
-    }
+    bool dropped = slice == SLICED_DROPPED;
+    if (!dropped && forbid >> slice & 1)
+        return false;
     if (event->unread)
         return true;
-    fields[event->object] = (uint8_t)slice;
-    fields[event->bits] = both(has, forbid);
+    fields[event->object] = dropped ? 0 : (uint8_t)slice;
+    fields[event->bits] = dropped ? both(has, forbid) | UNSEEN : both(has | asked(slice), forbid);
     return true;
 }
 
@@ -96,10 +97,16 @@ static void touch(uint8_t *lock, bool shared, uint32_t slice)
     lock[HAS] |= shared ? both(0, asked(slice)) : both(asked(slice), 0);
 }
 
+/* The slice in which its section was opened; more than any: it has none. */
+static uint32_t begun_in(const uint8_t *fields, const struct sliced_holder *holder)
+{
+    return fields[holder->at] - 1u;
+}
+
 static bool take_lock(uint8_t *fields, const struct sliced_holder *holder, uint32_t slice)
 {
     uint8_t *lock = fields + holder->lock;
-    fields[holder->at] = (uint8_t)slice;
+    fields[holder->at] = (uint8_t)(slice + 1);
     if (slice == SLICED_DROPPED)
         return true;
     if ((holder->shared ? high(lock[FORBID]) : low(lock[FORBID])) >> slice & 1)
@@ -111,8 +118,8 @@ static bool take_lock(uint8_t *fields, const struct sliced_holder *holder, uint3
 static bool take_unlock(uint8_t *fields, const struct sliced_holder *holder, uint32_t slice, uint32_t last)
 {
     uint8_t *lock = fields + holder->lock;
-    uint32_t begun = fields[holder->at];
-    fields[holder->at] = SLICED_NOWHERE;
+    uint32_t begun = begun_in(fields, holder);
+    fields[holder->at] = 0;
     if (begun < slice && begun <= last) {
         uint32_t end = slice == SLICED_DROPPED ? last : slice;
         if (excluding(lock, holder->shared) & range(begun + 1, end))
@@ -129,7 +136,7 @@ bool sliced_may_end(const struct sliced_layout *layout, const uint8_t *fields, u
 {
     for (uint32_t i = 0; i < layout->holder_count; i++) {
         const struct sliced_holder *holder = &layout->holders[i];
-        uint32_t begun = fields[holder->at];
+        uint32_t begun = begun_in(fields, holder);
         if (begun <= last && excluding(fields + holder->lock, holder->shared) & range(begun + 1, last))
             return false;
     }
@@ -138,12 +145,11 @@ bool sliced_may_end(const struct sliced_layout *layout, const uint8_t *fields, u
 
 /* ---- events ---- */
 
+/* What a thread has locked when it is joined is free from then on; if the join is left out, it stays locked. */
 static bool take_join(const struct sliced_layout *layout, uint8_t *fields, const struct sliced_event *event,
                       uint32_t slice, uint32_t last)
 {
-    if (slice == SLICED_DROPPED)
-        return true;
-    if (fields[event->object] > slice)
+    if (slice != SLICED_DROPPED && fields[event->object] > sliced_code(slice))
         return false;
     for (uint32_t i = event->first_held; i < event->held_at; i++)
         if (!take_unlock(fields, &layout->holders[layout->helds[i]], slice, last))
@@ -153,11 +159,11 @@ static bool take_join(const struct sliced_layout *layout, uint8_t *fields, const
 
 static bool take_other(uint8_t *fields, const struct sliced_event *event, uint32_t slice)
 {
-    uint8_t *at = fields + event->object;
-    if (event->chains && *at > slice)
+    uint8_t *at = fields + event->object, code = sliced_code(slice);
+    if (event->chains && *at > code)
         return false;
-    if ((event->forks || event->chains) && *at < slice)
-        *at = (uint8_t)slice;
+    if ((event->forks || event->chains) && *at < code)
+        *at = code;
     return true;
 }
 
@@ -191,12 +197,12 @@ static bool end_lock(const struct sliced_layout *layout, uint8_t *fields, uint32
 {
     for (uint32_t i = 0; i < layout->holder_count; i++) {
         const struct sliced_holder *holder = &layout->holders[i];
-        uint32_t begun = fields[holder->at];
+        uint32_t begun = begun_in(fields, holder);
         if (holder->lock != lock)
             continue;
         if (begun <= last && excluding(fields + lock, holder->shared) & range(begun + 1, last))
             return false;
-        fields[holder->at] = SLICED_NOWHERE;
+        fields[holder->at] = 0;
     }
     fields[lock + HAS] = fields[lock + FORBID] = 0;
     return true;
@@ -224,7 +230,7 @@ static bool end(const struct sliced_layout *layout, uint8_t *fields, const struc
 bool sliced_take(const struct sliced_layout *layout, uint8_t *fields, const struct sliced_event *event, uint32_t slice,
                  uint32_t last)
 {
-    fields[event->thread] = (uint8_t)slice;
+    fields[event->thread] = sliced_code(slice);
     if (!take(layout, fields, event, slice, last))
         return false;
     for (uint32_t i = event->first_end; i < event->end_at; i++)

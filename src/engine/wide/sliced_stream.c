@@ -4,8 +4,7 @@
  *
  * Why it is no single pass: a slice after the first begins where the ones before it have ended, and what ends there are
  * is known when all events were read; and which variables are shared, and for how long, is not known before either.
- * Without the former every configuration of the monitor would have to be guessed, also those that no run has; without
- * the latter, everything that was ever touched would be part of every state.
+ * sliced_live.c does without both, and may have many more states for it.
  *
  * Guarantee: that of sliced.c, but for the judge, who needs the events: what is found here is no answer before it was
  * found again in the log of the events up to there. Cost: K+2 passes; memory for the states, and for the names, values
@@ -74,6 +73,8 @@ static void settle(struct pt_wide_stream *stream)
         end_with(stream, PT_WIDE_CUT, stream->x.layout.refuses);
     else if (first->state == PT_MSTATE_ERROR || first->state == PT_MSTATE_BAD)
         end_with(stream, PT_WIDE_VIOLATED, NULL); /* without an event */
+    else if (!stream->figures.relevant)
+        end_with(stream, PT_WIDE_HOLDS, NULL); /* no event does anything to it */
 }
 
 /* The present pass is over. */

@@ -22,6 +22,8 @@
 /* All events of a trace, for any number of searches. */
 struct pt_wide_log;
 struct pt_wide_log *pt_wide_log_new(const struct pt_names *names);
+/* One with the same initial values, and no events. */
+struct pt_wide_log *pt_wide_log_like(const struct pt_wide_log *log);
 void pt_wide_log_free(struct pt_wide_log *log); /* NULL is fine */
 void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event);
 size_t pt_wide_log_bytes(const struct pt_wide_log *log);
@@ -93,6 +95,25 @@ void pt_wide_stream_event(struct pt_wide_stream *stream, const struct pt_event *
 bool pt_wide_stream_is_observed(const struct pt_wide_stream *stream);
 enum pt_wide_end pt_wide_stream_end(const struct pt_wide_stream *stream, struct pt_wide_figures *ret_figures,
                                     uint64_t *ret_found_at);
+
+/*
+ * The same of a trace that comes once, event by event (sliced_live.c). Made when the initial values are known; `log` is
+ * thin. What an event comes to: it goes on; or a violation, or a property without a value, is complete with it, which
+ * has to be explored in a log of the events so far; or all events so far, this one with them, are to be given again,
+ * from the first one on, without which it is given up; or it was given up, and the passes over the trace can tell.
+ */
+struct pt_wide_live;
+enum pt_wide_live_end { PT_WIDE_LIVE_ON, PT_WIDE_LIVE_FOUND, PT_WIDE_LIVE_AGAIN, PT_WIDE_LIVE_UP };
+struct pt_wide_live *pt_wide_live_new(struct pt_wide_log *log, uint32_t slices, struct pt_monitor *monitor,
+                                      const struct pt_wide_names *names, const struct pt_analysis_options *options,
+                                      struct pt_finding *finding);
+void pt_wide_live_free(struct pt_wide_live *live); /* NULL is fine */
+/* Of the property's variable (PT_NONE: it writes none), or which of its user events it is (PT_NONE: none). */
+enum pt_wide_live_end pt_wide_live_event(struct pt_wide_live *live, const struct pt_event *event, uint32_t var,
+                                         uint32_t user_event);
+/* What was explored; and why it was given up, NULL: it was not. */
+void pt_wide_live_figures(const struct pt_wide_live *live, struct pt_wide_figures *ret_figures);
+const char *pt_wide_live_why(const struct pt_wide_live *live);
 
 /*
  * Whether a possible run of the order `values` has some events, and ends where each of some others comes next in its

@@ -108,6 +108,20 @@ uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value v
     return last->id;
 }
 
+uint32_t pt_monitor_constants(const struct pt_monitor *m, uint32_t var, struct pt_value *values, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; m->property && i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->event != PT_NONE || atom->var_count != 1 || atom->vars[0] != var)
+            continue;
+        for (uint32_t k = 0; k < atom->code.count && count < most; k++)
+            if (atom->code.insns[k].op == PT_CODE_CONST)
+                values[count++] = atom->code.constants[atom->code.insns[k].arg];
+    }
+    return count;
+}
+
 pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effect)
 {
     struct letter l = *pt_monitor_letter_of(m, letter);

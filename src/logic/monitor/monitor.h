@@ -52,6 +52,8 @@ const uint32_t *pt_monitor_joint_vars(const struct pt_monitor *monitor, uint32_t
 bool pt_monitor_is_module(const struct pt_monitor *monitor);
 /* Not for modules: an id for what writing `value` to variable `var` does to the atoms that read `var` alone. */
 uint32_t pt_monitor_effect(struct pt_monitor *monitor, uint32_t var, struct pt_value value);
+/* The constants in those atoms, at most so many: how many there are. None of a module. */
+uint32_t pt_monitor_constants(const struct pt_monitor *monitor, uint32_t var, struct pt_value *values, uint32_t most);
 /* Not for modules: the letter after that effect; after a write of a joint variable, whose atoms are evaluated anew over
  * `values` (only joint variables are looked at); and the same letter with user event `event` instead of none. */
 pt_letter pt_monitor_apply(struct pt_monitor *monitor, pt_letter letter, uint32_t effect);
