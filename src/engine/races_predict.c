@@ -7,7 +7,7 @@
  * Guarantee: a race is reported only after predict/replays.c, or where sections change places predict/replay.c, has
  * played its run, at the end of which both accesses must be next. Cost: a few bytes for each event (predict/log.c);
  * where some variable may have a race that of predict/trf.c for each event and of predict/syncp.c for accesses of such
- * variables; a pass over the events for every 64 findings, and one for each that has a witness.
+ * variables; a pass over the events for every 512 findings, and one for each that has a witness.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,29 +42,11 @@ void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct 
                                   .second_number = race->second_number,
                                   .first_locks = race->first->locks,
                                   .second_locks = race->second->locks,
-                                  .count = 1,
                                   .set = pt_xcalloc((size_t)threads + 1, sizeof *new.set),
                                   .threads = threads};
     memcpy(new.set, race->set, threads * sizeof *new.set);
     pt_trf_complete(&p->trf, new.set);
     PT_PUSH(p->found, p->count, p->cap, new);
-}
-
-static bool found(void *context, const struct pt_syncp_race *race)
-{
-    struct races *r = context;
-    struct races_predict *p = r->predict;
-    uint64_t key = pt_races_predicted_key(r, race);
-    uint32_t *index = pt_map64_at(&p->index, key);
-    if (*index != PT_NONE) {
-        p->found[*index].count++;
-        return true;
-    }
-    if (p->count > PT_CHECK_FINDINGS_MAX && !p->own) /* else others may have found earlier ones of that pair */
-        return true;
-    *index = p->count;
-    pt_races_predicted_add(p, key, race);
-    return true;
 }
 
 /* Whether the check alone asks, whoever the threads are. */
@@ -78,7 +60,14 @@ static bool look_up(const struct races *r, const struct pt_syncp_group *one, con
     const struct pt_syncp_race race = {.first = one, .second = other};
     const struct races_predicted asked = {
         .key = pt_races_predicted_key(r, &race), .var = one->var, .first = one->thread, .second = other->thread};
-    return pt_races_predicted_is_asked(r, &asked);
+    return pt_map64_get(&r->predict->index, asked.key) == PT_NONE && pt_races_predicted_is_asked(r, &asked);
+}
+
+/* What pt_races_predicted_is_open keeps of the two places. */
+static uint32_t *open_at(struct races_predict *p, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    return pt_map64_at(&p->open,
+                       pt_mix64((uint64_t)one->loc << 32 | other->loc) + one->var * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Many pairs of groups have the same places; where the check alone asks, these decide. */
@@ -86,8 +75,7 @@ bool pt_races_predicted_is_open(struct races *r, const struct pt_syncp_group *on
 {
     if (!asks_alone(r))
         return look_up(r, one, other);
-    uint32_t *open = pt_map64_at(&r->predict->open, pt_mix64((uint64_t)one->loc << 32 | other->loc) +
-                                                        one->var * UINT64_C(0x9e3779b97f4a7c15));
+    uint32_t *open = open_at(r->predict, one, other);
     if (*open == PT_NONE)
         *open = look_up(r, one, other);
     return *open;
@@ -105,11 +93,40 @@ static bool asks(void *context, uint32_t var, uint32_t loc, uint32_t other_loc)
 }
 
 /* The variables that the second look is for; NULL: none. */
-static bool *find_candidates(struct races *r, uint32_t roots)
+static bool *find_candidates(struct races *r)
 {
-    const struct pt_guarded *guarded = &r->predict->guarded;
-    bool *candidates = pt_guarded_candidates(guarded, r->names, roots);
-    return asks_alone(r) ? pt_guarded_asked(guarded, r->names, roots, candidates, asks, r) : candidates;
+    return pt_guarded_candidates(&r->predict->guarded, r->names, r->predict->roots, asks_alone(r) ? asks : NULL, r);
+}
+
+/* The places have a race, which is told once; perhaps the variable was looked at for these alone. */
+static void close_places(struct races *r, const struct pt_syncp_race *race)
+{
+    struct races_predict *p = r->predict;
+    uint32_t var = race->first->var;
+    if (!asks_alone(r))
+        return;
+    *open_at(p, race->first, race->second) = *open_at(p, race->second, race->first) = false;
+    p->syncp.vars[var].told++;
+    if (!pt_guarded_is_open(&p->guarded, r->names, p->roots, var, asks, r)) {
+        (p->own ? p->own : p->candidates)[var] = false;
+        p->looked_for--;
+    }
+}
+
+static bool found(void *context, const struct pt_syncp_race *race)
+{
+    struct races *r = context;
+    struct races_predict *p = r->predict;
+    uint64_t key = pt_races_predicted_key(r, race);
+    uint32_t *index = pt_map64_at(&p->index, key);
+    if (*index != PT_NONE)
+        return true;
+    if (p->count > PT_CHECK_FINDINGS_MAX && !p->own) /* else others may have found earlier ones of that pair */
+        return true;
+    *index = p->count;
+    pt_races_predicted_add(p, key, race);
+    close_places(r, race);
+    return true;
 }
 
 struct races_predict *pt_races_predict_begin(struct races *r)
@@ -120,6 +137,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     p->trf.forgets = p->trf.settles = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     p->syncp.asks_for = is_open;
+    p->syncp.found = found;
     pt_map64_init(&p->index);
     pt_map64_init(&p->open);
     pt_guarded_begin(&p->guarded);
@@ -195,27 +213,27 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event)
 
 /* ---- the second look ---- */
 
-/* Threads that nobody forked; they know nothing of the others until they act. */
-static uint32_t begin_roots(struct races *r)
+/* Threads that nobody forked, which know nothing of the others until they act; `all`: and others. */
+static uint32_t begin_threads(struct races *r, bool all)
 {
-    uint32_t roots = 0;
+    uint32_t begun = 0;
     for (uint32_t i = 0; i < r->thread_count; i++) {
-        if (!r->threads[i].begun || r->threads[i].forked)
+        if (!r->threads[i].begun || (r->threads[i].forked && !all))
             continue;
         pt_trf_thread(&r->predict->trf, i);
-        roots++;
+        begun++;
     }
-    return roots;
+    return begun;
 }
 
-/* False: there was not enough memory for all. */
+/* Ends with the run, or once all races that are asked for were found. False: there was not enough memory for all. */
 static bool follow(struct races *r)
 {
     struct races_predict *p = r->predict;
     struct pt_log_reader reader;
     uint64_t index = 0;
     uint32_t ended = 0;
-    for (pt_log_start(&reader, &p->log); pt_log_next(&reader); index++) {
+    for (pt_log_start(&reader, &p->log); p->looked_for && pt_log_next(&reader); index++) {
         struct pt_event event = pt_log_as_event(&reader.event);
         for (; ended < p->ended_count && p->ended[ended].at <= index; ended++)
             pt_trf_thread(&p->trf, p->ended[ended].thread)->ended = true;
@@ -230,6 +248,7 @@ static bool follow(struct races *r)
                 return false;
         }
     }
+    begin_threads(r, true); /* runs are played with all of them */
     return true;
 }
 
@@ -278,7 +297,7 @@ static void report(struct races *r, struct pt_finding *whose, const struct races
         return;
     f->order = order;
     f->object = pt_name(r->names, PT_SPACE_VAR, race->var);
-    f->count = race->count;
+    f->count = 1; /* that there are more is not asked */
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
     f->sides[0] = make_side(r, f, one, race->first_locks);
     f->sides[1] = make_side(r, f, other, race->second_locks);
@@ -386,8 +405,8 @@ static void report_found(struct races *r)
 void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
-    uint32_t roots = begin_roots(r);
-    p->syncp.wanted = p->candidates = find_candidates(r, roots);
+    p->roots = begin_threads(r, false);
+    p->syncp.wanted = p->candidates = find_candidates(r);
     bool divides = pt_races_divides(r);
     if (!divides && !pt_group_leads(r->options.group))
         return;
@@ -395,6 +414,8 @@ void pt_races_predict_finish(struct races *r)
         p->syncp.wanted = p->own = pt_xcalloc((size_t)r->names->space[PT_SPACE_VAR].count + 1, sizeof *p->own);
         pt_races_keep_own(r, p->candidates, p->own);
     }
+    for (uint32_t i = 0; p->candidates && i < r->names->space[PT_SPACE_VAR].count; i++)
+        p->looked_for += p->syncp.wanted[i];
     if (!p->candidates || !follow(r))
         return;
     if (divides)

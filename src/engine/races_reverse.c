@@ -128,7 +128,8 @@ static void number_locks(struct reverse *reverse)
 /* Both ways that the witness can be made. */
 static bool try(struct races *r, const struct races_predict *c, const struct races_predicted *race, uint64_t *effort)
 {
-    uint32_t threads = c->trf.thread_count;
+    uint32_t threads = c->trf.thread_count, known = r->predict->trf.thread_count; /* with those that did nothing */
+    threads = threads > known ? threads : known;
     uint64_t *first = pt_xcalloc((size_t)threads + 1, sizeof *first), *upto = pt_xmalloc((threads + 1) * sizeof *upto);
     const struct pt_slices_target targets[] = {{race->first, race->first_number}, {race->second, race->second_number}};
     bool found = false;

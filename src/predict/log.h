@@ -38,6 +38,16 @@ void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
 /* The next event in `reader->event`; false: there is none. */
 bool pt_log_next(struct pt_log_reader *reader);
 /* As a trace has it, but for its time, its value and the order of an atomic access, which is taken for seq_cst. */
-struct pt_event pt_log_as_event(const struct pt_log_event *event);
+static inline struct pt_event pt_log_as_event(const struct pt_log_event *event)
+{
+    return (struct pt_event){.op = event->op,
+                             .order = event->atomic ? PT_MEMORY_SEQ_CST : PT_MEMORY_NONE,
+                             .from = event->from,
+                             .to = event->to,
+                             .thread = event->thread,
+                             .object = event->object,
+                             .loc = event->loc,
+                             .stack = event->stack};
+}
 
 #endif

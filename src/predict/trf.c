@@ -105,11 +105,13 @@ static void note_inside(struct pt_trf *trf, struct pt_trf_thread *t)
 {
     uint64_t word = t->hb.clock / 64;
     size_t cap = t->inside_cap;
+    if (!t->held_count)
+        return; /* where there is no bit, it is 0 */
     if (word >= cap) {
         PT_ROOM(t->inside, t->inside_cap, word);
         trf->inside_bytes += (t->inside_cap - cap) * sizeof *t->inside;
     }
-    t->inside[word] |= (uint64_t)(t->held_count > 0) << t->hb.clock % 64;
+    t->inside[word] |= UINT64_C(1) << t->hb.clock % 64;
 }
 
 /* Closes what the thread's next event needs, if `number` of its own events count in. */
@@ -176,15 +178,19 @@ static uint32_t find_block(const struct pt_trf *trf, uint32_t var)
     return id == PT_NONE ? 0 : id + 1;
 }
 
-static struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
+static struct pt_trf_var *new_var(struct pt_trf *trf, uint32_t id)
 {
     PT_ROOM(trf->vars, trf->var_cap, id);
     struct pt_trf_var *var = &trf->vars[id];
-    if (!var->begun) {
-        var->begun = true;
-        var->block = find_block(trf, id);
-    }
+    var->begun = true;
+    var->block = find_block(trf, id);
     return var;
+}
+
+static inline struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
+{
+    bool known = id < trf->var_cap && trf->vars[id].begun;
+    return known ? &trf->vars[id] : new_var(trf, id);
 }
 
 void pt_trf_before_access(struct pt_trf *trf, const struct pt_event *event)
