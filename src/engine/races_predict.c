@@ -161,6 +161,7 @@ void pt_races_predict_free(struct races_predict *p)
         free(p->found[i].set);
     free(p->found);
     free(p->ended);
+    free(p->futures);
     free(p->candidates);
     free(p->own);
     pt_guarded_end(&p->guarded);
@@ -180,7 +181,7 @@ void pt_races_predict_free(struct races_predict *p)
 size_t pt_races_predict_bytes(const struct races_predict *p)
 {
     return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
-           pt_meeting_bytes(&p->meeting) + pt_guarded_bytes(&p->guarded) +
+           p->future_cap * sizeof *p->futures + pt_meeting_bytes(&p->meeting) + pt_guarded_bytes(&p->guarded) +
            p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
 }
 
@@ -198,6 +199,20 @@ void pt_races_predict_keep(struct races_predict *p, const struct pt_event *event
     pt_meeting_event(&p->meeting, event);
 }
 
+/* The event is the next one of the log. */
+static void note_future(struct races_predict *p, const struct pt_event *event)
+{
+    PT_ROOM(p->futures, p->future_cap, event->thread);
+    if (event->op == PT_OP_JOIN) {
+        PT_ROOM(p->futures, p->future_cap, event->object);
+        struct pt_trf_future *joined = &p->futures[event->object];
+        joined->joiner = event->thread + 1;
+        joined->joined_from = p->futures[event->thread].asks_until;
+    } else if (pt_op_space(event->op) != PT_SPACE_LOCK && pt_op_space(event->op) != PT_SPACE_OTHER) {
+        p->futures[event->thread].asks_until = p->log.count + 1;
+    }
+}
+
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
 {
     struct races_predict *p = r->predict;
@@ -207,6 +222,7 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event)
     }
     if (!pt_trf_counts(event->op))
         return;
+    note_future(p, event);
     pt_guarded_event(&p->guarded, event);
     pt_log_add(&p->log, event, r->run.events);
 }
@@ -405,6 +421,8 @@ static void report_found(struct races *r)
 void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
+    p->trf.futures = p->futures;
+    p->trf.future_count = (uint32_t)p->future_cap;
     p->roots = begin_threads(r, false);
     p->syncp.wanted = p->candidates = find_candidates(r);
     bool divides = pt_races_divides(r);

@@ -37,6 +37,8 @@ struct races_predict {
     } * ended;
     uint32_t ended_count;
     size_t ended_cap;
+    struct pt_trf_future *futures; /* of threads */
+    size_t future_cap;
     struct pt_trf trf; /* of the second look */
     struct pt_syncp syncp;
     struct races_predicted *found; /* the first race of each pair of places */

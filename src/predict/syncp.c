@@ -325,6 +325,7 @@ static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const 
         var->recent = 0;
     } else {
         settle_pending(s, id);
+        var->asks = true;
         struct pt_syncp_group *g = group_of(s, &like);
         var->recent = (uint32_t)(g - s->groups) + 1;
         pt_syncp_ask(s, g, &now);

@@ -90,6 +90,7 @@ struct pt_syncp_var {
     bool begun;
     bool block;   /* it lies in one of memory */
     bool asked;   /* some kind has a partner */
+    bool asks;    /* some access did not need all that may race with it */
     bool crowded; /* it has too many kinds, or threads, to say what an access needs */
 };
 

@@ -124,6 +124,7 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
     pt_trf_begin_set(trf, set, t->hb.id, number, t->hb.past);
     bool more; /* where it cannot be closed, nothing that builds on it is possible, and close says so again */
     (void)pt_trf_close_more(trf, set, &more);
+    trf->added |= more;
     t->open = false;
     for (uint32_t i = 0; i < trf->present_count; i++) {
         uint32_t u = trf->present[i];
@@ -349,14 +350,24 @@ void pt_trf_complete(const struct pt_trf *trf, uint64_t *set)
             set[u] = trf->threads[u].hb.clock - 1;
 }
 
+/* Whether all sets that are still asked about for the sake of another thread have all of thread u. What is forgotten
+ * for that, the other one's own past may come to have without need; but whoever learns of that has it. */
+static bool needs_wholly(const struct pt_trf *trf, uint32_t other, uint32_t u)
+{
+    const struct pt_trf_future *futures = trf->futures;
+    return (other < trf->future_count && futures[other].asks_until <= trf->followed) ||
+           (u < trf->future_count && futures[u].joiner == other + 1 && futures[u].joined_from <= trf->followed);
+}
+
 /* Of a thread that is not settled. */
 static uint64_t known_of(const struct pt_trf *trf, uint32_t u)
 {
     uint64_t known = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].hb.clock - 1;
     for (uint32_t i = 0; i < trf->present_count; i++) {
         const struct pt_trf_thread *other = &trf->threads[trf->present[i]];
-        if (other->hb.id != u && !other->ended && pt_vec_at(other->hb.past, u) < known)
-            known = pt_vec_at(other->hb.past, u);
+        uint64_t past = pt_vec_at(other->hb.past, u);
+        if (past < known && other->hb.id != u && !other->ended && !needs_wholly(trf, other->hb.id, u))
+            known = past;
     }
     return known;
 }
@@ -376,8 +387,12 @@ static void settle(struct pt_trf *trf, const uint64_t *known)
     for (uint32_t i = 0; i < count; i++) {
         struct pt_trf_thread *t = &trf->threads[trf->present[i]];
         t->settled = t->ended && !t->held_count && known[t->hb.id] >= t->hb.clock - 1;
-        if (!t->settled)
+        if (!t->settled) {
             trf->present[kept++] = t->hb.id;
+            continue;
+        }
+        pt_vec_drop(trf->memory, t->hb.past); /* all have that */
+        t->hb.past = NULL;
     }
     trf->present_count = kept;
     trf->settlings += kept < count;
@@ -502,6 +517,7 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
         on_other(trf, t, event);
         break;
     }
+    trf->followed++;
     note_inside(trf, &trf->threads[event->thread]);
     pt_hb_tick(&trf->threads[event->thread].hb);
     bool crowded = trf->settles && trf->present_count >= trf->settle_at;
