@@ -168,7 +168,10 @@ static void access(struct pt_unguarded *m, uint32_t thread, uint32_t object, int
         PT_PUSH(var->uses, var->use_count, var->use_cap, ((struct use){.thread = thread}));
     }
     struct use *use = &var->uses[own];
-    if (use->phase[how] == self->phase)
+    bool same = use->phase[how] == self->phase;
+    if (same && self->held.count == 1 && use->locks[how].count == 1 && has(&self->held, use->locks[how].list[0]))
+        return;
+    if (same)
         meet(&use->locks[how], &self->held);
     else
         use->locks[how] = self->held;

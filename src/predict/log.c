@@ -186,7 +186,6 @@ static const uint8_t *get_extra(const uint8_t *at, struct pt_log_event *event)
     return at;
 }
 
-/* Fields are set one by one: a whole that is put together of parts waits for all of them. */
 bool pt_log_next(struct pt_log_reader *reader)
 {
     if (reader->at == reader->end && !open_chunk(reader))
@@ -194,17 +193,20 @@ bool pt_log_next(struct pt_log_reader *reader)
     struct pt_log_event *event = &reader->event;
     const uint8_t *at = reader->at;
     unsigned head = *at++;
+    uint32_t thread = event->thread, object, loc;
     uint64_t gap = 1;
     if (!(head & SAME_THREAD))
-        at = get_id(at, &event->thread);
+        at = get_id(at, &thread);
     if (!(head & NEXT))
         at = get(at, &gap);
     event->event += gap;
-    at = get_id(at, &event->object);
-    at = get_id(at, &event->loc);
-    event->op = head & OP;
+    at = get_id(get_id(at, &object), &loc);
+    event->thread = thread;
+    event->object = object;
+    event->loc = loc;
     event->stack = 0;
     event->from = event->to = 0;
+    event->op = head & OP;
     event->atomic = false;
     if (head & EXTRA)
         at = get_extra(at, event);

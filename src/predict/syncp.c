@@ -446,8 +446,8 @@ static void on_memory(struct pt_syncp *s, const struct pt_event *event)
 
 void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
 {
-    bool begun = event->thread < s->trf->thread_cap && s->trf->threads[event->thread].begun;
-    s->late |= (s->pruned || s->trf->pruned) && !begun && !s->trf->bounded;
+    if (event->thread >= s->trf->thread_cap || !s->trf->threads[event->thread].begun)
+        s->late |= (s->pruned || s->trf->pruned) && !s->trf->bounded;
     if (event->op == PT_OP_ALLOC || event->op == PT_OP_FREE)
         on_memory(s, event);
     if (pt_op_space(event->op) != PT_SPACE_VAR || (s->wanted && !s->wanted[event->object]))

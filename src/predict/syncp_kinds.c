@@ -120,6 +120,11 @@ static void add_last(struct pt_syncp *s, struct pt_syncp_var *var, struct pt_syn
                      const struct pt_syncp_access *now)
 {
     uint32_t kept = 0;
+    for (uint32_t i = 0; i < kind->last_count; i++)
+        if (kind->lasts[i].thread == thread) {
+            kind->lasts[i].number = now->number;
+            return;
+        }
     for (uint32_t i = 0; i < kind->last_count; i++) {
         struct pt_syncp_last last = kind->lasts[i];
         if (last.thread != thread && last.number > pt_vec_at(now->past, last.thread))

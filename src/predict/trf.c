@@ -100,13 +100,11 @@ struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
 
 /* ---- what threads learn ---- */
 
-/* Notes whether the thread is inside a section after its present event. */
+/* Notes that the thread is inside a section after its present event. Where nobody does, a bit is 0. */
 static void note_inside(struct pt_trf *trf, struct pt_trf_thread *t)
 {
     uint64_t word = t->hb.clock / 64;
     size_t cap = t->inside_cap;
-    if (!t->held_count)
-        return; /* where there is no bit, it is 0 */
     if (word >= cap) {
         PT_ROOM(t->inside, t->inside_cap, word);
         trf->inside_bytes += (t->inside_cap - cap) * sizeof *t->inside;
@@ -132,7 +130,7 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
             continue;
         if (more && set[u] > pt_vec_at(t->hb.past, u))
             pt_vec_raise(trf->memory, &t->hb.past, u, set[u]);
-        t->open = t->open || pt_trf_is_open(trf, u, set[u]);
+        t->open = t->open || (pt_trf_may_be_open(&trf->threads[u], set[u]) && pt_trf_is_open(trf, u, set[u]));
     }
 }
 
@@ -305,6 +303,8 @@ static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     trf->section_bytes += (t->section_cap - cap) * sizeof section;
     cap = use->cap;
     PT_PUSH(use->sections, use->count, use->cap, index);
+    use->youngest = section.number;
+    use->youngest_acquired = section.acquired;
     trf->section_bytes += (use->cap - cap) * sizeof index;
     struct pt_trf_held now = {event->object, index, 1, shared};
     PT_PUSH(t->held, t->held_count, t->held_cap, now);
@@ -518,8 +518,10 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
         break;
     }
     trf->followed++;
-    note_inside(trf, &trf->threads[event->thread]);
-    pt_hb_tick(&trf->threads[event->thread].hb);
+    t = &trf->threads[event->thread]; /* a fork may have moved it */
+    if (t->held_count)
+        note_inside(trf, t);
+    pt_hb_tick(&t->hb);
     bool crowded = trf->settles && trf->present_count >= trf->settle_at;
     if (trf->forgets && (crowded || trf->kept >= trf->prune_at)) {
         pt_trf_forget(trf);

@@ -36,7 +36,8 @@ struct pt_trf_use {
     uint32_t *sections;
     uint32_t count;
     size_t cap;
-    uint64_t forgotten; /* the number of the youngest that is not kept any more; 0: none */
+    uint64_t forgotten;                   /* the number of the youngest that is not kept any more; 0: none */
+    uint64_t youngest, youngest_acquired; /* of the youngest of all: its number, and its acquisition's in the thread */
 };
 
 struct pt_trf_lock {
@@ -105,8 +106,8 @@ struct pt_trf {
         struct pt_hb_sync made, freed; /* its latest alloc and free */
     } * blocks;
     size_t block_cap;
-    struct pt_vec *floor; /* what every thread's next event is said to need */
-    bool bounded;         /* only what that has is forgotten */
+    struct pt_vec *floor;                /* what every thread's next event is said to need */
+    bool bounded;                        /* only what that has is forgotten */
     const struct pt_trf_future *futures; /* of the first `future_count` threads */
     uint32_t future_count;
     uint64_t followed; /* events */
