@@ -149,6 +149,26 @@ def check_long(tally):
         print(f"a race of a long run that has none: {findings}")
 
 
+# (events with places, pairs of places that race in sync). Before T1 joins T2 it writes itself, so that T2's first write, after which there are
+# many reads, is not to be forgotten. At one place the lock is had alone and as a reader, so that it does not keep two readers apart.
+PLACES = [
+    ("1:fork(2)@9 2:w(x)@1" + " 2:acq(l)@9 2:r(x)@2 2:rel(l)@9" * 40 + " 1:acq(l)@9 1:rel(l)@9 1:w(x)@3 1:join(2)@9", {(1, 3)}),
+    ("1:fork(2)@9 1:fork(3)@9 3:acq(l)@9 3:w(x)@1 3:rel(l)@9 1:racq(l)@9 1:w(x)@1 1:rrel(l)@9 1:acq(m)@9 1:rel(m)@9"
+     " 2:acq(m)@9 2:rel(m)@9 2:racq(l)@9 2:w(x)@1 2:rrel(l)@9", {(1, 1)}),
+]
+
+
+def check_places(tally, text, expected):
+    words = [word.replace("@", ":").split(":") for word in text.split()]
+    tally.path.write_text("".join(f"T{t}|{op.replace('fork(', 'fork(T').replace('join(', 'join(T')}|a.c:{loc}\n" for t, op, loc in words))
+    found = ask(tally.portent, tally.path, "sync")
+    got = {tuple(sorted(int(f[side]["loc"][4:]) for side in ("first", "second"))) for f in found}
+    wrong = got != expected or any(f["how"] != "predicted" for f in found)
+    tally.passed, tally.failed = tally.passed + (not wrong), tally.failed + wrong
+    if wrong:
+        print(f"places {got}, expected {expected}\n{tally.path.read_text()}")
+
+
 # (trace, pairs of h in values, in none of which the memory is touched before it is there): the flag that keeps the free back had its value
 # before; it had another one; it had it by another thread, and nothing but the memory itself needs its allocation.
 MEMORY = [
@@ -242,6 +262,8 @@ def main():
         check_long(tally)
         for text, pairs in MEMORY:
             check_memory(tally, text, pairs)
+        for text, pairs in PLACES:
+            check_places(tally, text, pairs)
         for i in range(args.cases) if args.only is None else [args.only]:
             events = random_runs.Maker(random.Random(f"{args.seed}/{i}")).run()
             tally.case(f"case {i}", events)
