@@ -2,10 +2,11 @@
  * Makes legal traces in which variables have no common lock, though few of them race in the recorded run: what
  * predictors of races find hard, each in its own way. The same trace for the same options:
  *
- *   shapes NAME --threads N --events M --vars K --seed S > FILE       (binary; `shapes` lists the names)
+ *   shapes NAME --threads N --events M --vars K --seed S [--waits] > FILE       (binary; `shapes` lists the names)
  *
  * T1 forks T2 to TN and joins them in the end; between that, threads take turns at random, and a turn is a few accesses
  * with what makes the shape: `table` below says it of each. Reads have the value of the write before them.
+ * With --waits T1 takes no turns of those that come at random, as a thread that waits for the others.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -29,6 +30,7 @@ struct shape {
     int64_t counter;  /* of values of flags, which are never the same */
     unsigned long at; /* the thread of the turn before, or another state of the shape */
     uint32_t children;
+    bool waits; /* T1 does nothing else */
 };
 
 /* splitmix64 */
@@ -38,6 +40,12 @@ static unsigned long below(struct shape *s, unsigned long n)
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return (unsigned long)((z ^ z >> 31) % n);
+}
+
+/* Whose turn it is. */
+static unsigned long next_thread(struct shape *s)
+{
+    return s->waits ? 1 + below(s, s->threads - 1) : below(s, s->threads);
 }
 
 static void die(const struct pt_err *err)
@@ -105,7 +113,7 @@ static void section(struct shape *s, unsigned long thread, unsigned lock)
 
 static void flag_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads);
+    unsigned long t = next_thread(s);
     flag(s, t, s->flags[0], false);
     some(s, t, 8, 30);
     flag(s, t, s->flags[0], true);
@@ -113,7 +121,7 @@ static void flag_turn(struct shape *s)
 
 static void sections_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads);
+    unsigned long t = next_thread(s);
     section(s, t, 0);
     some(s, t, 8, 30);
     section(s, t, 0);
@@ -132,7 +140,7 @@ static void ring_turn(struct shape *s)
 /* Accesses inside a section of one lock, and now and then after it: what sections of `sync` keep apart. */
 static void hot_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads);
+    unsigned long t = next_thread(s);
     emit(s, t, PT_OP_ACQ, s->locks[0]);
     if (below(s, 20)) {
         some(s, t, 8, 30);
@@ -147,7 +155,7 @@ static void hot_turn(struct shape *s)
 /* Readers in sections of readers, writers in others; one turn in a hundred writes as a reader. */
 static void readers_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads), kind = below(s, 100);
+    unsigned long t = next_thread(s), kind = below(s, 100);
     unsigned lock = (unsigned)below(s, LOCKS);
     bool shared = kind < 81;
     emit(s, t, shared ? PT_OP_RACQ : PT_OP_ACQ, s->locks[lock]);
@@ -161,7 +169,7 @@ static void readers_turn(struct shape *s)
 /* A variable is guarded by one of two locks, or both, as it comes; the inner one is taken in sections of the outer. */
 static void nested_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads);
+    unsigned long t = next_thread(s);
     unsigned outer = (unsigned)below(s, LOCKS / 2), inner = LOCKS / 2 + (unsigned)below(s, LOCKS / 2);
     emit(s, t, PT_OP_ACQ, s->locks[outer]);
     some(s, t, 4, 30);
@@ -205,7 +213,7 @@ static void barrier_turn(struct shape *s)
 /* A long section that others act beside, which take its lock for a moment only. */
 static void long_turn(struct shape *s)
 {
-    unsigned long t = below(s, s->threads);
+    unsigned long t = next_thread(s);
     emit(s, t, PT_OP_ACQ, s->locks[0]);
     for (unsigned round = 0; round < 64; round++) {
         unsigned long other = below(s, s->threads);
@@ -304,11 +312,9 @@ static unsigned long number(const char *text, unsigned long least, unsigned long
 static void parse_options(struct shape *s, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'},
-        {"events", required_argument, NULL, 'e'},
-        {"vars", required_argument, NULL, 'v'},
-        {"seed", required_argument, NULL, 's'},
-        {NULL, 0, NULL, 0},
+        {"threads", required_argument, NULL, 't'}, {"events", required_argument, NULL, 'e'},
+        {"vars", required_argument, NULL, 'v'},    {"seed", required_argument, NULL, 's'},
+        {"waits", no_argument, NULL, 'w'},         {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
@@ -317,6 +323,8 @@ static void parse_options(struct shape *s, int argc, char **argv)
             s->events = number(optarg, 0, ULONG_MAX);
         else if (c == 'v')
             s->vars = number(optarg, 8, 1UL << 24);
+        else if (c == 'w')
+            s->waits = true;
         else if (c == 's')
             s->random = number(optarg, 0, ULONG_MAX);
         else

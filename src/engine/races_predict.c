@@ -2,7 +2,8 @@
  * Races that the recorded run does not have, but another run of the same events has (contract section 10): all of the
  * order `sync`, found by predict/syncp.h in a second look at the events, which are kept packed, where there are
  * variables that may have one (races_guarded.c). Pairs of places that the recorded run has a race at are left to that;
- * of the others each becomes a finding with the run that leads there as its witness.
+ * of the others each becomes a finding with the run that leads there as its witness. A variable all of whose pairs of
+ * places are told is not looked at any more, and the second look ends when no variable is left.
  *
  * Guarantee: a race is reported only after predict/replays.c, or where sections change places predict/replay.c, has
  * played its run, at the end of which both accesses must be next. Cost: a few bytes for each event (predict/log.c);

@@ -1,6 +1,8 @@
 /*
  * Sync-preserving races in one pass. For each variable the accesses are kept in groups that a report does not tell
- * apart: one thread, one place, the same locks. Each access asks the other groups of its variable (syncp_ask.c).
+ * apart: one thread, one place, the same locks. An access that needs all that may race with it (syncp_kinds.c) has
+ * nobody to ask, and waits; it is put to its group when another one asks the groups of the variable (syncp_ask.c), or
+ * forgotten before that.
  *
  * Of accesses of one group between which the thread neither learned anything nor took or released a lock only the last
  * is kept: what they need differs in events of the thread itself that need nothing else, so whoever races with an
@@ -8,9 +10,9 @@
  *
  * Two groups that have a lock in common, not both as readers, have no race: the sections would have to be open both.
  *
- * Guarantee: each pair of groups that has a sync-preserving race is found, once, at the first later access for which
- * there is one, and no other. Cost: constant time for each access, and what it asks.
- * Memory: 16 bytes for each kept access, 64 for each group, 16 for each pair of groups of which one may ask. What all
+ * Guarantee: each pair of groups that has a sync-preserving race, and is wanted, is found, once, at the first later
+ * access for which there is one, and no other. Cost: constant time for each access, and what it asks.
+ * Memory: 16 bytes for each kept access, 48 for one that waits, 64 for each group, 16 for each pair of groups of which one may ask. What all
  * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
  * forked; `late` says that there is such a thread. So are the groups of threads that are settled (trf.h): where threads
  * come and go, an access asks those of the ones that are there.

@@ -4,10 +4,10 @@
  * asking group for good, since what later accesses of it need contains what this one needs; so are all before it. When
  * a race is found the two groups are done with each other, and the asking one has one less to ask.
  *
- * Guarantee: that of syncp.c. Cost: nothing for an access that needs the one before it of its variable, if all before
- * did; for others of a kind that may race with another one comparison for each group of the variable with which no race
- * was found yet and one may be, and a closure for each pair of a kept access and an
- * asking group that needs alone do not decide; none for others, such as those of a variable that one lock guards.
+ * Guarantee: that of syncp.c. Cost: for an access of a kind that may race with another one comparison for each group of
+ * the variable with which no race was found yet and one may be and is wanted, and a closure for each pair of a kept
+ * access and an asking group that needs alone do not decide; none for others, such as those of a variable that one lock
+ * guards.
  */
 #include <stdlib.h>
 
