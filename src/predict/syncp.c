@@ -12,10 +12,10 @@
  *
  * Guarantee: each pair of groups that has a sync-preserving race, and is wanted, is found, once, at the first later
  * access for which there is one, and no other. Cost: constant time for each access, and what it asks.
- * Memory: 16 bytes for each kept access, 48 for one that waits, 64 for each group, 16 for each pair of groups of which one may ask. What all
- * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
- * forked; `late` says that there is such a thread. So are the groups of threads that are settled (trf.h): where threads
- * come and go, an access asks those of the ones that are there.
+ * Memory: 16 bytes for each kept access, 48 for one that waits, 64 for each group, 16 for each pair of groups of which
+ * one may ask. What all threads need already is forgotten now and then: no later access races with that, but one of a
+ * thread that nobody forked; `late` says that there is such a thread. So are the groups of threads that are settled
+ * (trf.h): where threads come and go, an access asks those of the ones that are there.
  */
 #include "predict/syncp_impl.h"
 
