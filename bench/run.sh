@@ -28,6 +28,12 @@ done
 say "predictions: 8 threads without races; 16 threads with 960 lock-order patterns (aims: sync 5, deadlocks 10 million/s and 1 s for 1,000 patterns)"
 "$bin/gen_trace" --threads 8 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --locked --binary > "$work/l.ptb"
 "$bin/predict" "$work/l.ptb"
+for shape in flag sections ring pairs hot readers nested barrier long reads; do
+  "$bin/shapes" "$shape" --threads 8 --events 2000000 --vars 1000 --seed 1 > "$work/s.ptb"
+  printf '%s (aim: sync 5 million/s)\n' "$shape"; "$bin/predict" "$work/s.ptb" sync
+done
+"$bin/gen_trace" --threads 8 --events 1000000 --vars 1000 --seed 1 --relevant-percent 2 --binary > "$work/r.ptb"
+printf 'every variable races (aim: sync 5 million/s)\n'; "$bin/predict" "$work/r.ptb" sync values
 "$bin/gen_trace" --threads 16 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --locked --nested --binary > "$work/n.ptb"
 "$bin/predict" "$work/n.ptb" deadlocks
 

@@ -6,6 +6,7 @@
  */
 #include "engine/deadlocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Who joins the thread with its next events, and with which of them; 0: nobody does. */
@@ -109,7 +110,7 @@ void pt_deadlocks_replay_some(const struct deadlocks *d, const struct deadlocks_
                               bool *ret_possible)
 {
     struct pt_replays_run runs[PT_REPLAYS] = {0};
-    uint32_t asked[PT_REPLAYS][PT_PATTERN_MAX];
+    uint32_t(*asked)[PT_PATTERN_MAX] = pt_xcalloc((size_t)count + 1, sizeof *asked);
     struct pt_replays replays;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < cycles[i]->count; k++)
@@ -121,4 +122,5 @@ void pt_deadlocks_replay_some(const struct deadlocks *d, const struct deadlocks_
         ret_possible[i] = (pt_replays_possible(&replays, i) && is_blocked_in(&replays, i, cycles[i])) ||
                           pt_deadlocks_replay(d, cycles[i], cycles[i]->ideal, cycles[i]->ideal);
     pt_replays_end(&replays);
+    free(asked);
 }

@@ -4,7 +4,7 @@
  * found is put together in the order in which one process would have found it: that of the later accesses, each of
  * which is of one variable.
  *
- * Guarantee: the races that one process finds, with their counts. Cost: a message of each to each, of the size of what
+ * Guarantee: the races that one process finds, in the same order. Cost: a message of each to each, of the size of what
  * was found; the work for events is done by all, that for pairs of accesses divided.
  *
  * Under a memory limit nothing is divided, since processes would reach it at different events.
@@ -18,7 +18,7 @@
 
 /* What is sent of a race, before its set of `threads` counts and its two sets of locks, each with its bytes. */
 struct sent {
-    uint64_t at, key, first_number, second_number, count;
+    uint64_t at, key, first_number, second_number;
     uint32_t var, first, second, threads, locks[2];
 };
 
@@ -58,11 +58,15 @@ static void put(struct pt_group_bytes *to, const void *data, size_t len)
 
 static void put_race(const struct races_predict *p, const struct races_predicted *race, struct pt_group_bytes *to)
 {
-    const struct sent sent = {race->at,           race->key,
-                              race->first_number, race->second_number,
-                              race->count,        race->var,
-                              race->first,        race->second,
-                              race->threads,      {locks_len(p, race->first_locks), locks_len(p, race->second_locks)}};
+    const struct sent sent = {race->at,
+                              race->key,
+                              race->first_number,
+                              race->second_number,
+                              race->var,
+                              race->first,
+                              race->second,
+                              race->threads,
+                              {locks_len(p, race->first_locks), locks_len(p, race->second_locks)}};
     put(to, &sent, sizeof sent);
     put(to, race->set, race->threads * sizeof *race->set);
     if (sent.locks[0])
@@ -100,8 +104,6 @@ static void take(struct races_predict *p, const struct received *one)
 {
     const struct sent *s = &one->race;
     uint32_t *index = pt_map64_at(&p->index, s->key);
-    if (*index != PT_NONE)
-        p->found[*index].count += s->count;
     if (*index != PT_NONE || p->count > PT_CHECK_FINDINGS_MAX)
         return;
     *index = p->count;
@@ -115,7 +117,6 @@ static void take(struct races_predict *p, const struct received *one)
                                    .second_number = s->second_number,
                                    .first_locks = intern_locks(p, locks, s->locks[0]),
                                    .second_locks = intern_locks(p, locks + s->locks[0], s->locks[1]),
-                                   .count = s->count,
                                    .set = pt_xcalloc((size_t)s->threads + 1, sizeof *race.set),
                                    .threads = s->threads};
     memcpy(race.set, one->rest, s->threads * sizeof *race.set);

@@ -2,12 +2,13 @@
  * Races that the recorded run does not have, but another run of the same events has (contract section 10): all of the
  * order `sync`, found by predict/syncp.h in a second look at the events, which are kept packed, where there are
  * variables that may have one (races_guarded.c). Pairs of places that the recorded run has a race at are left to that;
- * of the others each becomes a finding with the run that leads there as its witness.
+ * of the others each becomes a finding with the run that leads there as its witness. A variable all of whose pairs of
+ * places are told is not looked at any more, and the second look ends when no variable is left.
  *
  * Guarantee: a race is reported only after predict/replays.c, or where sections change places predict/replay.c, has
  * played its run, at the end of which both accesses must be next. Cost: a few bytes for each event (predict/log.c);
  * where some variable may have a race that of predict/trf.c for each event and of predict/syncp.c for accesses of such
- * variables; a pass over the events for every 64 findings, and one for each that has a witness.
+ * variables; a pass over the events for every 512 findings, and one for each that has a witness.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,29 +43,11 @@ void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct 
                                   .second_number = race->second_number,
                                   .first_locks = race->first->locks,
                                   .second_locks = race->second->locks,
-                                  .count = 1,
                                   .set = pt_xcalloc((size_t)threads + 1, sizeof *new.set),
                                   .threads = threads};
     memcpy(new.set, race->set, threads * sizeof *new.set);
     pt_trf_complete(&p->trf, new.set);
     PT_PUSH(p->found, p->count, p->cap, new);
-}
-
-static bool found(void *context, const struct pt_syncp_race *race)
-{
-    struct races *r = context;
-    struct races_predict *p = r->predict;
-    uint64_t key = pt_races_predicted_key(r, race);
-    uint32_t *index = pt_map64_at(&p->index, key);
-    if (*index != PT_NONE) {
-        p->found[*index].count++;
-        return true;
-    }
-    if (p->count > PT_CHECK_FINDINGS_MAX && !p->own) /* else others may have found earlier ones of that pair */
-        return true;
-    *index = p->count;
-    pt_races_predicted_add(p, key, race);
-    return true;
 }
 
 /* Whether the check alone asks, whoever the threads are. */
@@ -78,7 +61,14 @@ static bool look_up(const struct races *r, const struct pt_syncp_group *one, con
     const struct pt_syncp_race race = {.first = one, .second = other};
     const struct races_predicted asked = {
         .key = pt_races_predicted_key(r, &race), .var = one->var, .first = one->thread, .second = other->thread};
-    return pt_races_predicted_is_asked(r, &asked);
+    return pt_map64_get(&r->predict->index, asked.key) == PT_NONE && pt_races_predicted_is_asked(r, &asked);
+}
+
+/* What pt_races_predicted_is_open keeps of the two places. */
+static uint32_t *open_at(struct races_predict *p, const struct pt_syncp_group *one, const struct pt_syncp_group *other)
+{
+    return pt_map64_at(&p->open,
+                       pt_mix64((uint64_t)one->loc << 32 | other->loc) + one->var * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Many pairs of groups have the same places; where the check alone asks, these decide. */
@@ -86,8 +76,7 @@ bool pt_races_predicted_is_open(struct races *r, const struct pt_syncp_group *on
 {
     if (!asks_alone(r))
         return look_up(r, one, other);
-    uint32_t *open = pt_map64_at(&r->predict->open, pt_mix64((uint64_t)one->loc << 32 | other->loc) +
-                                                        one->var * UINT64_C(0x9e3779b97f4a7c15));
+    uint32_t *open = open_at(r->predict, one, other);
     if (*open == PT_NONE)
         *open = look_up(r, one, other);
     return *open;
@@ -105,11 +94,40 @@ static bool asks(void *context, uint32_t var, uint32_t loc, uint32_t other_loc)
 }
 
 /* The variables that the second look is for; NULL: none. */
-static bool *find_candidates(struct races *r, uint32_t roots)
+static bool *find_candidates(struct races *r)
 {
-    const struct pt_guarded *guarded = &r->predict->guarded;
-    bool *candidates = pt_guarded_candidates(guarded, r->names, roots);
-    return asks_alone(r) ? pt_guarded_asked(guarded, r->names, roots, candidates, asks, r) : candidates;
+    return pt_guarded_candidates(&r->predict->guarded, r->names, r->predict->roots, asks_alone(r) ? asks : NULL, r);
+}
+
+/* The places have a race, which is told once; perhaps the variable was looked at for these alone. */
+static void close_places(struct races *r, const struct pt_syncp_race *race)
+{
+    struct races_predict *p = r->predict;
+    uint32_t var = race->first->var;
+    if (!asks_alone(r))
+        return;
+    *open_at(p, race->first, race->second) = *open_at(p, race->second, race->first) = false;
+    p->syncp.vars[var].told++;
+    if (!pt_guarded_is_open(&p->guarded, r->names, p->roots, var, asks, r)) {
+        (p->own ? p->own : p->candidates)[var] = false;
+        p->looked_for--;
+    }
+}
+
+static bool found(void *context, const struct pt_syncp_race *race)
+{
+    struct races *r = context;
+    struct races_predict *p = r->predict;
+    uint64_t key = pt_races_predicted_key(r, race);
+    uint32_t *index = pt_map64_at(&p->index, key);
+    if (*index != PT_NONE)
+        return true;
+    if (p->count > PT_CHECK_FINDINGS_MAX && !p->own) /* else others may have found earlier ones of that pair */
+        return true;
+    *index = p->count;
+    pt_races_predicted_add(p, key, race);
+    close_places(r, race);
+    return true;
 }
 
 struct races_predict *pt_races_predict_begin(struct races *r)
@@ -120,6 +138,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     p->trf.forgets = p->trf.settles = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     p->syncp.asks_for = is_open;
+    p->syncp.found = found;
     pt_map64_init(&p->index);
     pt_map64_init(&p->open);
     pt_guarded_begin(&p->guarded);
@@ -143,6 +162,7 @@ void pt_races_predict_free(struct races_predict *p)
         free(p->found[i].set);
     free(p->found);
     free(p->ended);
+    free(p->futures);
     free(p->candidates);
     free(p->own);
     pt_guarded_end(&p->guarded);
@@ -162,7 +182,7 @@ void pt_races_predict_free(struct races_predict *p)
 size_t pt_races_predict_bytes(const struct races_predict *p)
 {
     return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
-           pt_meeting_bytes(&p->meeting) + pt_guarded_bytes(&p->guarded) +
+           p->future_cap * sizeof *p->futures + pt_meeting_bytes(&p->meeting) + pt_guarded_bytes(&p->guarded) +
            p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
 }
 
@@ -180,6 +200,20 @@ void pt_races_predict_keep(struct races_predict *p, const struct pt_event *event
     pt_meeting_event(&p->meeting, event);
 }
 
+/* The event is the next one of the log. */
+static void note_future(struct races_predict *p, const struct pt_event *event)
+{
+    PT_ROOM(p->futures, p->future_cap, event->thread);
+    if (event->op == PT_OP_JOIN) {
+        PT_ROOM(p->futures, p->future_cap, event->object);
+        struct pt_trf_future *joined = &p->futures[event->object];
+        joined->joiner = event->thread + 1;
+        joined->joined_from = p->futures[event->thread].asks_until;
+    } else if (pt_op_space(event->op) != PT_SPACE_LOCK && pt_op_space(event->op) != PT_SPACE_OTHER) {
+        p->futures[event->thread].asks_until = p->log.count + 1;
+    }
+}
+
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
 {
     struct races_predict *p = r->predict;
@@ -189,33 +223,34 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event)
     }
     if (!pt_trf_counts(event->op))
         return;
+    note_future(p, event);
     pt_guarded_event(&p->guarded, event);
     pt_log_add(&p->log, event, r->run.events);
 }
 
 /* ---- the second look ---- */
 
-/* Threads that nobody forked; they know nothing of the others until they act. */
-static uint32_t begin_roots(struct races *r)
+/* Threads that nobody forked, which know nothing of the others until they act; `all`: and others. */
+static uint32_t begin_threads(struct races *r, bool all)
 {
-    uint32_t roots = 0;
+    uint32_t begun = 0;
     for (uint32_t i = 0; i < r->thread_count; i++) {
-        if (!r->threads[i].begun || r->threads[i].forked)
+        if (!r->threads[i].begun || (r->threads[i].forked && !all))
             continue;
         pt_trf_thread(&r->predict->trf, i);
-        roots++;
+        begun++;
     }
-    return roots;
+    return begun;
 }
 
-/* False: there was not enough memory for all. */
+/* Ends with the run, or once all races that are asked for were found. False: there was not enough memory for all. */
 static bool follow(struct races *r)
 {
     struct races_predict *p = r->predict;
     struct pt_log_reader reader;
     uint64_t index = 0;
     uint32_t ended = 0;
-    for (pt_log_start(&reader, &p->log); pt_log_next(&reader); index++) {
+    for (pt_log_start(&reader, &p->log); p->looked_for && pt_log_next(&reader); index++) {
         struct pt_event event = pt_log_as_event(&reader.event);
         for (; ended < p->ended_count && p->ended[ended].at <= index; ended++)
             pt_trf_thread(&p->trf, p->ended[ended].thread)->ended = true;
@@ -230,6 +265,7 @@ static bool follow(struct races *r)
                 return false;
         }
     }
+    begin_threads(r, true); /* runs are played with all of them */
     return true;
 }
 
@@ -278,7 +314,7 @@ static void report(struct races *r, struct pt_finding *whose, const struct races
         return;
     f->order = order;
     f->object = pt_name(r->names, PT_SPACE_VAR, race->var);
-    f->count = race->count;
+    f->count = 1; /* that there are more is not asked */
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
     f->sides[0] = make_side(r, f, one, race->first_locks);
     f->sides[1] = make_side(r, f, other, race->second_locks);
@@ -386,8 +422,10 @@ static void report_found(struct races *r)
 void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
-    uint32_t roots = begin_roots(r);
-    p->syncp.wanted = p->candidates = find_candidates(r, roots);
+    p->trf.futures = p->futures;
+    p->trf.future_count = (uint32_t)p->future_cap;
+    p->roots = begin_threads(r, false);
+    p->syncp.wanted = p->candidates = find_candidates(r);
     bool divides = pt_races_divides(r);
     if (!divides && !pt_group_leads(r->options.group))
         return;
@@ -395,6 +433,8 @@ void pt_races_predict_finish(struct races *r)
         p->syncp.wanted = p->own = pt_xcalloc((size_t)r->names->space[PT_SPACE_VAR].count + 1, sizeof *p->own);
         pt_races_keep_own(r, p->candidates, p->own);
     }
+    for (uint32_t i = 0; p->candidates && i < r->names->space[PT_SPACE_VAR].count; i++)
+        p->looked_for += p->syncp.wanted[i];
     if (!p->candidates || !follow(r))
         return;
     if (divides)

@@ -18,8 +18,7 @@ struct races_predicted {
     uint32_t first, second; /* their threads */
     uint64_t first_number, second_number;
     uint32_t first_locks, second_locks; /* sets of syncp */
-    uint64_t count;
-    uint64_t *set; /* the run, or what both need; of `threads` threads */
+    uint64_t *set;                      /* the run, or what both need; of `threads` threads */
     uint32_t threads;
 };
 
@@ -27,9 +26,10 @@ struct races_predict {
     struct races_pool pool; /* its own, so that it can be given back */
     struct pt_race_memory memory;
     struct pt_guarded guarded;
-    bool *candidates; /* variables that may have a race; NULL: none */
-    bool *own;        /* those of them that are this process's, where several divide them */
-    uint64_t at;      /* the place in the log that is looked at */
+    bool *candidates;           /* variables that may have a race; NULL: none */
+    bool *own;                  /* those of them that are this process's, where several divide them */
+    uint32_t roots, looked_for; /* threads that nobody forked; how many variables of these are left */
+    uint64_t at;                /* the place in the log that is looked at */
     struct pt_log log;
     struct races_ended { /* threads that said so, before which event of the log */
         uint64_t at;
@@ -37,6 +37,8 @@ struct races_predict {
     } * ended;
     uint32_t ended_count;
     size_t ended_cap;
+    struct pt_trf_future *futures; /* of threads */
+    size_t future_cap;
     struct pt_trf trf; /* of the second look */
     struct pt_syncp syncp;
     struct races_predicted *found; /* the first race of each pair of places */

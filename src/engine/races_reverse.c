@@ -128,7 +128,8 @@ static void number_locks(struct reverse *reverse)
 /* Both ways that the witness can be made. */
 static bool try(struct races *r, const struct races_predict *c, const struct races_predicted *race, uint64_t *effort)
 {
-    uint32_t threads = c->trf.thread_count;
+    uint32_t threads = c->trf.thread_count, known = r->predict->trf.thread_count; /* with those that did nothing */
+    threads = threads > known ? threads : known;
     uint64_t *first = pt_xcalloc((size_t)threads + 1, sizeof *first), *upto = pt_xmalloc((threads + 1) * sizeof *upto);
     const struct pt_slices_target targets[] = {{race->first, race->first_number}, {race->second, race->second_number}};
     bool found = false;
@@ -212,6 +213,11 @@ static void ask(struct reverse *reverse)
     *c = (struct races_predict){0};
     pt_trf_begin(&c->trf, r->names, &r->predict->memory);
     c->trf.plain = c->trf.settles = true;
+    c->trf.futures = r->predict->trf.futures;
+    c->trf.future_count = r->predict->trf.future_count;
+    for (uint32_t i = 0; i < r->thread_count; i++) /* those act, and what they race with is kept */
+        if (r->threads[i].begun && !r->threads[i].forked)
+            pt_trf_thread(&c->trf, i);
     pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, reverse);
     c->syncp.asks_for = is_open;
     c->syncp.wanted = r->predict->candidates;
@@ -229,12 +235,25 @@ static void ask(struct reverse *reverse)
     pt_map64_release(&c->index);
 }
 
+/* Whether two accesses may be found of which none needs the other by what reads saw: not where all of each variable did
+ * in the order `sync`, and locks added nothing to what they need. */
+static bool may_be_apart(const struct races_predict *p)
+{
+    bool apart = p->trf.added || p->own;
+    for (size_t i = 0; i < p->syncp.var_cap && !apart; i++)
+        apart = p->syncp.vars[i].asks && p->candidates[i];
+    return apart;
+}
+
 void pt_races_reverse(struct races *r)
 {
     struct reverse reverse = {.r = r};
+    if (!r->predict->looked_for && !r->predict->own)
+        return; /* all that is asked for was found */
     pt_map64_init(&reverse.asked);
     pt_map64_init(&reverse.told);
-    ask(&reverse);
+    if (may_be_apart(r->predict) || r->predict->meeting.log)
+        ask(&reverse);
     reverse.blind = true;
     if (r->predict->meeting.log)
         ask(&reverse);

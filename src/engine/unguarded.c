@@ -39,6 +39,7 @@ struct var {
     struct use *uses;
     uint32_t use_count;
     size_t use_cap;
+    uint32_t guard; /* a lock that all accesses have had, plus 1; 0: none */
     bool shared;
 };
 
@@ -126,9 +127,22 @@ static void meet(struct locks *locks, const struct locks *others)
 
 static bool is_apart(const struct thread *self, const struct use *other, int how)
 {
-    struct locks common = other->locks[how];
-    meet(&common, &self->held);
-    return !other->phase[how] || other->phase[how] <= past_of(self, other->thread) || common.count;
+    if (!other->phase[how] || other->phase[how] <= past_of(self, other->thread))
+        return true;
+    for (uint32_t i = 0; i < other->locks[how].count; i++)
+        if (has(&self->held, other->locks[how].list[i]))
+            return true;
+    return false;
+}
+
+/* Whether one lock is had in this access as in all before: then it is apart from them. */
+static bool is_guarded(struct var *var, const struct thread *self)
+{
+    if (!var->use_count && self->held.count)
+        var->guard = self->held.list[0] + 1;
+    else if (var->guard && !has(&self->held, var->guard - 1))
+        var->guard = 0;
+    return var->guard;
 }
 
 static void access(struct pt_unguarded *m, uint32_t thread, uint32_t object, int how)
@@ -136,12 +150,15 @@ static void access(struct pt_unguarded *m, uint32_t thread, uint32_t object, int
     const struct thread *self = thread_at(m, thread);
     PT_ROOM(m->vars, m->var_cap, object);
     struct var *var = &m->vars[object];
+    if (var->shared)
+        return;
     uint32_t own = PT_NONE;
+    bool guarded = is_guarded(var, self);
     for (uint32_t i = 0; i < var->use_count && !var->shared; i++) {
         const struct use *use = &var->uses[i];
         if (use->thread == thread)
             own = i;
-        else
+        else if (!guarded)
             var->shared = !is_apart(self, use, WRITE) || (how == WRITE && !is_apart(self, use, READ));
     }
     if (var->shared)
@@ -151,7 +168,10 @@ static void access(struct pt_unguarded *m, uint32_t thread, uint32_t object, int
         PT_PUSH(var->uses, var->use_count, var->use_cap, ((struct use){.thread = thread}));
     }
     struct use *use = &var->uses[own];
-    if (use->phase[how] == self->phase)
+    bool same = use->phase[how] == self->phase;
+    if (same && self->held.count == 1 && use->locks[how].count == 1 && has(&self->held, use->locks[how].list[0]))
+        return;
+    if (same)
         meet(&use->locks[how], &self->held);
     else
         use->locks[how] = self->held;

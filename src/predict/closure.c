@@ -66,12 +66,10 @@ static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t 
     for (uint32_t i = trf->locks[s->lock].uses; i != PT_NONE; i = trf->uses[i].next) {
         const struct pt_trf_use *use = &trf->uses[i];
         const struct pt_trf_thread *t = &trf->threads[use->thread];
-        if (use->thread == thread || (s->shared && use->shared))
+        if (use->youngest < s->number || use->thread == thread || (s->shared && use->shared))
             continue;
-        if (use->forgotten > s->number)
-            return true; /* it has begun in every set that is closed */
-        if (!set[use->thread] || !use->count || pt_trf_section(t, use->sections[use->count - 1])->number < s->number)
-            continue;
+        if (use->forgotten > s->number || use->youngest_acquired <= set[use->thread])
+            return true; /* the former has begun in every set that is closed */
         uint32_t last = count_begun(t, use->sections, use->count, set[use->thread]);
         if (last && pt_trf_section(t, use->sections[last - 1])->number > s->number)
             return true;
@@ -83,7 +81,7 @@ static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t 
 static bool close_thread(const struct pt_trf *trf, uint64_t *set, uint32_t thread, bool *changed)
 {
     const struct pt_trf_thread *t = &trf->threads[thread];
-    uint32_t index = pt_trf_may_be_open(t, set[thread]) ? pt_trf_section_at(t, set[thread]) : 0;
+    uint32_t index = pt_trf_section_at(t, set[thread]);
     if (!index)
         return true;
     uint64_t began = pt_trf_section(t, index - 1)->acquired;
@@ -112,8 +110,11 @@ bool pt_trf_close_more(const struct pt_trf *trf, uint64_t *set, bool *ret_more)
     *ret_more = false;
     while (changed && possible) {
         changed = false;
-        for (uint32_t i = 0; i < trf->present_count && possible; i++)
-            possible = close_thread(trf, set, trf->present[i], &changed);
+        for (uint32_t i = 0; i < trf->present_count && possible; i++) {
+            uint32_t u = trf->present[i];
+            if (pt_trf_may_be_open(&trf->threads[u], set[u]))
+                possible = close_thread(trf, set, u, &changed);
+        }
         *ret_more |= changed;
     }
     return possible;

@@ -46,12 +46,24 @@ static uint8_t *put(uint8_t *at, uint64_t number)
     return at;
 }
 
-static const uint8_t *get(const uint8_t *at, uint64_t *number)
+/* Most are of one byte or two. */
+static inline const uint8_t *get(const uint8_t *at, uint64_t *number)
 {
     uint64_t value = *at & 0x7f;
-    for (unsigned shift = 7; *at++ & 0x80; shift += 7)
-        value |= (uint64_t)(*at & 0x7f) << shift;
+    if (*at++ & 0x80) {
+        value |= (uint64_t)(*at & 0x7f) << 7;
+        for (unsigned shift = 14; *at++ & 0x80; shift += 7)
+            value |= (uint64_t)(*at & 0x7f) << shift;
+    }
     *number = value;
+    return at;
+}
+
+static inline const uint8_t *get_id(const uint8_t *at, uint32_t *id)
+{
+    uint64_t number;
+    at = get(at, &number);
+    *id = (uint32_t)number;
     return at;
 }
 
@@ -160,43 +172,44 @@ static bool open_chunk(struct pt_log_reader *reader)
     return true;
 }
 
+/* What few events have. */
+static const uint8_t *get_extra(const uint8_t *at, struct pt_log_event *event)
+{
+    uint64_t extra, from = 0, to = 0;
+    at = get(at, &extra);
+    if (extra & 1)
+        at = get(get(at, &from), &to);
+    event->stack = (uint32_t)(extra >> 2);
+    event->from = (uint16_t)from;
+    event->to = (uint16_t)to;
+    event->atomic = extra & 2;
+    return at;
+}
+
 bool pt_log_next(struct pt_log_reader *reader)
 {
     if (reader->at == reader->end && !open_chunk(reader))
         return false;
     struct pt_log_event *event = &reader->event;
-    unsigned head = *reader->at++;
-    uint64_t thread = event->thread, gap = 1, object, loc, extra = 0, from = 0, to = 0;
+    const uint8_t *at = reader->at;
+    unsigned head = *at++;
+    uint32_t thread = event->thread, object, loc;
+    uint64_t gap = 1;
     if (!(head & SAME_THREAD))
-        reader->at = get(reader->at, &thread);
+        at = get_id(at, &thread);
     if (!(head & NEXT))
-        reader->at = get(reader->at, &gap);
-    reader->at = get(reader->at, &object);
-    reader->at = get(reader->at, &loc);
+        at = get(at, &gap);
+    event->event += gap;
+    at = get_id(get_id(at, &object), &loc);
+    event->thread = thread;
+    event->object = object;
+    event->loc = loc;
+    event->stack = 0;
+    event->from = event->to = 0;
+    event->op = head & OP;
+    event->atomic = false;
     if (head & EXTRA)
-        reader->at = get(reader->at, &extra);
-    if (extra & 1)
-        reader->at = get(get(reader->at, &from), &to);
-    *event = (struct pt_log_event){.event = event->event + gap,
-                                   .thread = (uint32_t)thread,
-                                   .object = (uint32_t)object,
-                                   .loc = (uint32_t)loc,
-                                   .stack = (uint32_t)(extra >> 2),
-                                   .from = (uint16_t)from,
-                                   .to = (uint16_t)to,
-                                   .op = head & OP,
-                                   .atomic = extra & 2};
+        at = get_extra(at, event);
+    reader->at = at;
     return true;
-}
-
-struct pt_event pt_log_as_event(const struct pt_log_event *event)
-{
-    return (struct pt_event){.op = event->op,
-                             .order = event->atomic ? PT_MEMORY_SEQ_CST : PT_MEMORY_NONE,
-                             .from = event->from,
-                             .to = event->to,
-                             .thread = event->thread,
-                             .object = event->object,
-                             .loc = event->loc,
-                             .stack = event->stack};
 }

@@ -37,7 +37,25 @@ struct pt_log_reader {
 void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
 /* The next event in `reader->event`; false: there is none. */
 bool pt_log_next(struct pt_log_reader *reader);
+/* Keeps compilers from loading it together with its neighbours: they have just been stored one by one, and a load of
+ * several waits until all of them are in the cache. */
+static inline uint32_t pt_log_field(uint32_t field)
+{
+    __asm__("" : "+r"(field));
+    return field;
+}
+
 /* As a trace has it, but for its time, its value and the order of an atomic access, which is taken for seq_cst. */
-struct pt_event pt_log_as_event(const struct pt_log_event *event);
+static inline struct pt_event pt_log_as_event(const struct pt_log_event *event)
+{
+    return (struct pt_event){.op = event->op,
+                             .order = event->atomic ? PT_MEMORY_SEQ_CST : PT_MEMORY_NONE,
+                             .from = event->from,
+                             .to = event->to,
+                             .thread = pt_log_field(event->thread),
+                             .object = pt_log_field(event->object),
+                             .loc = pt_log_field(event->loc),
+                             .stack = pt_log_field(event->stack)};
+}
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Plays runs side by side: what one run has to know of a variable, a lock or a thread is a bit, and an event that all
- * runs of a word take or leave costs as much as with one of them. A run of the order `sync` takes a number of each
- * thread's events, so which runs take an event follows from its number. Its last write of a variable is the recorded
- * one iff it has taken that; where writes of parts count, iff it has taken all since one of the whole that it has.
+ * Plays runs side by side: what one run has to know of a variable, a lock or a thread is a bit, and an event costs a
+ * few operations on all of them at once. A run of the order `sync` takes a number of each thread's events, so which
+ * runs take an event follows from its number. Its last write of a variable is the recorded one iff it has taken that;
+ * where writes of parts count, iff it has taken all since one of the whole that it has.
  *
  * Guarantee: a run is possible exactly if replay.c says so (tests/unit/test_predict.c compares them). Cost: one pass
  * over the recorded events, up to the last that some run takes or asks for; for each thread and run one more look.
@@ -12,50 +12,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t all_of(const struct pt_replays *r)
+enum { LOOK_EVERY = 1024 }; /* events of a thread, after which it is seen whether all runs are impossible */
+
+typedef struct pt_replays_bits bits;
+
+static bool has(const bits *a, uint32_t run)
 {
-    return r->count == PT_REPLAYS ? UINT64_MAX : (UINT64_C(1) << r->count) - 1;
+    return a->at[run / 64] >> run % 64 & 1;
+}
+
+static void add(bits *a, uint32_t run)
+{
+    a->at[run / 64] |= UINT64_C(1) << run % 64;
+}
+
+/* Word by word, which compilers make vectors of. */
+#define EACH(to, expression)                                                                                           \
+    do {                                                                                                               \
+        bits each;                                                                                                     \
+        for (unsigned w = 0; w < PT_REPLAYS_WORDS; w++)                                                                \
+            each.at[w] = (expression);                                                                                 \
+        *(to) = each;                                                                                                  \
+    } while (0)
+
+static bool are_all_impossible(const struct pt_replays *r)
+{
+    uint32_t i = 0;
+    while (i < r->count && has(&r->impossible, i))
+        i++;
+    return i == r->count;
 }
 
 /* ---- who takes what ---- */
 
-/* Which runs have more than so many events of a thread, and what the shortest of them has. */
-static void look_at_runs(struct pt_replays *r, uint32_t thread, uint64_t number)
+static int compare(const void *a, const void *b)
 {
-    struct pt_replays_thread *t = &r->threads[thread];
-    t->in = 0;
-    t->least = UINT64_MAX;
-    for (uint32_t i = 0; i < r->count; i++) {
-        uint64_t upto = r->runs[i].upto[thread];
-        if (upto < number)
-            continue;
-        t->in |= UINT64_C(1) << i;
-        t->least = upto < t->least ? upto : t->least;
-    }
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
 }
 
-/* The event is one that runs leave out first. */
-static void note_next(struct pt_replays *r, const struct pt_log_event *event, uint64_t number)
+/* An element of `order`: how many events a run has, and which it is. */
+static uint64_t *sort_runs(const struct pt_replays *r, uint32_t thread)
 {
+    uint64_t *order = pt_xmalloc(((size_t)r->count + 1) * sizeof *order);
     for (uint32_t i = 0; i < r->count; i++)
-        for (uint32_t k = 0; k < r->runs[i].asked_count; k++)
-            if (r->runs[i].asked[k] == event->thread && r->runs[i].upto[event->thread] + 1 == number) {
-                r->next[r->first_next[i] + k] = *event;
-                r->left--;
-            }
+        order[i] = r->runs[i].upto[thread] * PT_REPLAYS + i;
+    qsort(order, r->count, sizeof *order, compare);
+    return order;
+}
+
+/* The event is the first that the run leaves out of its thread. */
+static void note_next(struct pt_replays *r, uint32_t run, const struct pt_log_event *event)
+{
+    for (uint32_t k = 0; k < r->runs[run].asked_count; k++)
+        if (r->runs[run].asked[k] == event->thread) {
+            r->next[r->first_next[run] + k] = *event;
+            r->left--;
+        }
+}
+
+/* Some runs do not have the event any more, the thread's of that number. */
+static void leave(struct pt_replays *r, struct pt_replays_thread *t, const struct pt_log_event *event, uint64_t number)
+{
+    if (!t->order)
+        t->order = sort_runs(r, event->thread);
+    for (; t->passed < r->count && t->order[t->passed] / PT_REPLAYS < number; t->passed++) {
+        uint32_t run = (uint32_t)(t->order[t->passed] % PT_REPLAYS);
+        t->in.at[run / 64] &= ~(UINT64_C(1) << run % 64);
+        note_next(r, run, event);
+    }
+    t->least = t->passed < r->count ? t->order[t->passed] / PT_REPLAYS : UINT64_MAX;
 }
 
 /* The runs that take the thread's next event, which is this one. */
-static uint64_t runs_of(struct pt_replays *r, const struct pt_log_event *event)
+static const bits *runs_of(struct pt_replays *r, const struct pt_log_event *event)
 {
     struct pt_replays_thread *t = &r->threads[event->thread];
     uint64_t number = ++t->seen;
     r->left -= number <= t->most;
-    if (number > t->least) {
-        note_next(r, event, number);
-        look_at_runs(r, event->thread, number);
-    }
-    return t->in;
+    if (number > t->least)
+        leave(r, t, event, number);
+    return &t->in;
 }
 
 /* ---- what happens ---- */
@@ -71,101 +108,111 @@ static struct pt_replays_had *had_of(struct pt_replays *r, uint32_t thread, uint
     return &r->had[*index];
 }
 
-/* The runs in which somebody shares the lock. */
-static uint64_t shared_in(const struct pt_replays *r, const struct pt_replays_lock *lock)
+/* Each of these adds the runs in which the event cannot happen to those that are impossible. */
+static void refuse(struct pt_replays *r, const bits *differs, const bits *in)
 {
-    uint64_t shared = 0;
-    for (uint32_t at = lock->readers; at; at = r->had[at - 1].next)
-        shared |= r->had[at - 1].shared;
-    return shared;
+    EACH(&r->impossible, r->impossible.at[w] | (differs->at[w] & in->at[w]));
 }
 
-/* Each of these returns the runs in which the event cannot happen. */
-static uint64_t play_lock(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void take_lock(struct pt_replays *r, struct pt_replays_lock *lock, struct pt_replays_had *had, bool shared,
+                      const bits *in)
+{
+    if (had->depth++)
+        return;
+    refuse(r, &lock->owned, in);
+    if (!shared) {
+        for (uint32_t at = lock->readers; at; at = r->had[at - 1].next)
+            refuse(r, &r->had[at - 1].shared, in);
+        EACH(&lock->owned, lock->owned.at[w] | in->at[w]);
+        EACH(&had->alone, had->alone.at[w] | in->at[w]);
+        return;
+    }
+    EACH(&had->shared, had->shared.at[w] | in->at[w]);
+    if (!had->reader) {
+        had->reader = true;
+        had->next = lock->readers;
+        lock->readers = (uint32_t)(had - r->had) + 1;
+    }
+}
+
+static void play_lock(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     PT_ROOM(r->locks, r->lock_cap, event->object);
     struct pt_replays_had *had = had_of(r, event->thread, event->object);
     struct pt_replays_lock *lock = &r->locks[event->object];
-    bool shared = pt_op_is_shared(event->op);
     if (pt_op_locks(event->op)) {
-        if (had->depth++)
-            return 0;
-        uint64_t taken = lock->owned | (shared ? 0 : shared_in(r, lock));
-        if (!shared) {
-            lock->owned |= in;
-            had->alone |= in;
-            return taken & in;
-        }
-        had->shared |= in;
-        if (!had->reader) {
-            had->reader = true;
-            had->next = lock->readers;
-            lock->readers = (uint32_t)(had - r->had) + 1;
-        }
-        return taken & in;
+        take_lock(r, lock, had, pt_op_is_shared(event->op), in);
+    } else if (!had->depth) {
+        refuse(r, in, in);
+    } else if (!--had->depth) {
+        EACH(&lock->owned, lock->owned.at[w] & ~(had->alone.at[w] & in->at[w]));
+        EACH(&had->alone, had->alone.at[w] & ~in->at[w]);
+        EACH(&had->shared, had->shared.at[w] & ~in->at[w]);
     }
-    if (!had->depth)
-        return in;
-    if (--had->depth)
-        return 0;
-    lock->owned &= ~(had->alone & in);
-    had->alone &= ~in;
-    had->shared &= ~in;
-    return 0;
 }
 
-static uint64_t play_var(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void play_var(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     PT_ROOM(r->vars, r->var_cap, event->object);
-    uint64_t *differs = &r->vars[event->object].differs, bad = pt_op_reads(event->op) ? *differs & in : 0;
+    bits *differs = &r->vars[event->object].differs;
+    if (pt_op_reads(event->op))
+        refuse(r, differs, in);
     if (pt_op_writes(event->op))
-        *differs = (event->to ? *differs : 0) | ~in;
-    return bad;
+        EACH(differs, (event->to ? differs->at[w] : 0) | ~in->at[w]);
 }
 
 /* After all operations on it before. */
-static uint64_t play_other(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void play_other(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     PT_ROOM(r->others, r->other_cap, event->object);
-    uint64_t *differs = &r->others[event->object].differs, bad = *differs & in;
-    *differs |= ~in;
-    return bad;
+    bits *differs = &r->others[event->object].differs;
+    refuse(r, differs, in);
+    EACH(differs, differs->at[w] | ~in->at[w]);
 }
 
-static uint64_t play_memory(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void play_memory(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     PT_ROOM(r->blocks, r->block_cap, event->object);
     struct pt_replays_block *block = &r->blocks[event->object];
     bool made = event->op == PT_OP_ALLOC;
-    uint64_t bad = (made ? block->freed : block->made).differs & in;
-    (made ? &block->made : &block->freed)->differs = ~in;
-    return bad;
+    bits *differs = &(made ? &block->made : &block->freed)->differs;
+    refuse(r, &(made ? &block->freed : &block->made)->differs, in);
+    EACH(differs, ~in->at[w]);
 }
 
-static uint64_t play_thread(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void play_thread(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     struct pt_replays_thread *other = &r->threads[event->object];
-    if (event->op != PT_OP_FORK)
-        return in & ~other->whole;
-    other->unforked = ~in;
-    return 0;
+    bits missing;
+    EACH(&missing, ~(event->op == PT_OP_FORK ? in : &other->in)->at[w]);
+    if (event->op == PT_OP_FORK) {
+        other->unforked = missing;
+        other->forked = true;
+    } else if (other->seen) {
+        refuse(r, &missing, in);
+    }
 }
 
-static uint64_t play(struct pt_replays *r, const struct pt_log_event *event, uint64_t in)
+static void play(struct pt_replays *r, const struct pt_log_event *event, const bits *in)
 {
     switch (pt_op_space(event->op)) {
     case PT_SPACE_VAR:
-        return play_var(r, event, in);
+        play_var(r, event, in);
+        break;
     case PT_SPACE_LOCK:
-        return play_lock(r, event, in);
+        play_lock(r, event, in);
+        break;
     case PT_SPACE_OTHER:
-        return play_other(r, event, in);
+        play_other(r, event, in);
+        break;
     case PT_SPACE_HEAP:
-        return play_memory(r, event, in);
+        play_memory(r, event, in);
+        break;
     case PT_SPACE_THREAD:
-        return play_thread(r, event, in);
+        play_thread(r, event, in);
+        break;
     default:
-        return 0;
+        break;
     }
 }
 
@@ -182,12 +229,15 @@ static void begin(struct pt_replays *r)
     r->next = pt_xcalloc((size_t)asked + 1, sizeof *r->next);
     r->left = asked;
     for (uint32_t t = 0; t < r->thread_count; t++) {
-        look_at_runs(r, t, 0);
-        r->threads[t].whole = UINT64_MAX;
-        for (uint32_t i = 0; i < r->count; i++)
-            if (r->runs[i].upto[t] > r->threads[t].most)
-                r->threads[t].most = r->runs[i].upto[t];
-        r->left += r->threads[t].most;
+        struct pt_replays_thread *thread = &r->threads[t];
+        thread->least = UINT64_MAX;
+        for (uint32_t i = 0; i < r->count; i++) {
+            uint64_t upto = r->runs[i].upto[t];
+            add(&thread->in, i);
+            thread->least = upto < thread->least ? upto : thread->least;
+            thread->most = upto > thread->most ? upto : thread->most;
+        }
+        r->left += thread->most;
     }
 }
 
@@ -199,22 +249,25 @@ void pt_replays_play(struct pt_replays *r, const struct pt_log *log, const struc
     begin(r);
     for (pt_log_start(&reader, log); r->left && pt_log_next(&reader);) {
         const struct pt_log_event *event = &reader.event;
-        uint64_t in = runs_of(r, event);
+        const bits *in = runs_of(r, event);
         struct pt_replays_thread *t = &r->threads[event->thread];
-        r->impossible |= play(r, event, in) | (in & t->unforked);
-        t->whole = in;
-        if (r->impossible == all_of(r))
+        if (t->forked)
+            refuse(r, &t->unforked, in);
+        play(r, event, in);
+        if (t->seen % LOOK_EVERY == 0 && are_all_impossible(r))
             break;
     }
     if (r->left)
         for (uint32_t i = 0, t; i < count; i++)
             for (t = 0; t < threads; t++)
                 if (runs[i].upto[t] > r->threads[t].seen)
-                    r->impossible |= UINT64_C(1) << i; /* there are not so many */
+                    add(&r->impossible, i); /* there are not so many */
 }
 
 void pt_replays_end(struct pt_replays *r)
 {
+    for (uint32_t t = 0; t < r->thread_count; t++)
+        free(r->threads[t].order);
     free(r->threads);
     free(r->vars);
     free(r->others);
@@ -228,7 +281,7 @@ void pt_replays_end(struct pt_replays *r)
 
 bool pt_replays_possible(const struct pt_replays *r, uint32_t run)
 {
-    return !(r->impossible >> run & 1);
+    return !has(&r->impossible, run);
 }
 
 const struct pt_log_event *pt_replays_next(const struct pt_replays *r, uint32_t run, uint32_t thread)
@@ -243,5 +296,5 @@ bool pt_replays_has(const struct pt_replays *r, uint32_t run, uint32_t thread, u
 {
     uint32_t index = pt_map64_get(&r->index, (uint64_t)thread << 32 | lock);
     const struct pt_replays_had *had = index == PT_NONE ? NULL : &r->had[index];
-    return had && (had->alone | (alone ? 0 : had->shared)) >> run & 1;
+    return had && (has(&had->alone, run) || (!alone && has(&had->shared, run)));
 }

@@ -1,6 +1,6 @@
 /*
  * Plays many runs of the order `sync` at once, by the definition of possible runs alone, as replay.h does with one:
- * findings come by the thousand, and the recorded events are gone through once for 64 of them.
+ * findings come by the thousand, and the recorded events are gone through once for 512 of them.
  */
 #ifndef PT_PREDICT_REPLAYS_H
 #define PT_PREDICT_REPLAYS_H
@@ -8,7 +8,12 @@
 #include "base/table.h"
 #include "predict/log.h"
 
-enum { PT_REPLAYS = 64 }; /* at a time: a bit for each */
+enum { PT_REPLAYS = 512, PT_REPLAYS_WORDS = PT_REPLAYS / 64 }; /* at a time */
+
+/* Some of them, a bit for each. */
+struct pt_replays_bits {
+    uint64_t at[PT_REPLAYS_WORDS];
+};
 
 /* So many events of each thread, in their recorded order. */
 struct pt_replays_run {
@@ -20,33 +25,35 @@ struct pt_replays_run {
 struct pt_replays {
     const struct pt_replays_run *runs;
     uint32_t count, thread_count;
-    uint64_t impossible; /* runs in which some event could not happen */
-    uint64_t left;       /* events of threads, and next events that are asked for, that are still to come */
+    struct pt_replays_bits impossible; /* runs in which some event could not happen */
+    uint64_t left; /* events of threads, and next events that are asked for, that are still to come */
     struct pt_replays_thread {
-        uint64_t seen;     /* its events so far */
-        uint64_t in;       /* runs that have its next event, too, for all that is known */
-        uint64_t least;    /* of those, how many events the shortest has */
-        uint64_t most;     /* of all runs */
-        uint64_t whole;    /* runs that have all its events so far */
-        uint64_t unforked; /* runs without its fork */
+        uint64_t seen;                   /* its events so far */
+        uint64_t least;                  /* how many events the shortest of `in` has */
+        uint64_t most;                   /* of all runs */
+        uint64_t *order;                 /* the runs by how many events they have; NULL: the shortest was not passed */
+        uint32_t passed;                 /* of those */
+        bool forked;                     /* there was its fork */
+        struct pt_replays_bits in;       /* runs that have all its events so far */
+        struct pt_replays_bits unforked; /* runs without its fork */
     } * threads;
     /* Runs in which the last write, or all operations, or the last alloc and free, are those of the recorded run. */
     struct pt_replays_object {
-        uint64_t differs;
+        struct pt_replays_bits differs;
     } * vars, *others;
     struct pt_replays_block {
         struct pt_replays_object made, freed;
     } * blocks;
     struct pt_replays_lock {
-        uint64_t owned;   /* runs in which somebody has it for itself */
-        uint32_t readers; /* the first of `had` that has ever shared it, plus 1 */
+        struct pt_replays_bits owned; /* runs in which somebody has it for itself */
+        uint32_t readers;             /* the first of `had` that has ever shared it, plus 1 */
     } * locks;
     size_t var_cap, other_cap, block_cap, lock_cap;
     struct pt_map64 index; /* of `had`, by thread and lock */
     struct pt_replays_had {
-        uint64_t alone, shared; /* runs in which the thread has the lock */
-        uint32_t depth;         /* how often, where its events are taken */
-        uint32_t next;          /* reader of the lock, plus 1 */
+        struct pt_replays_bits alone, shared; /* runs in which the thread has the lock */
+        uint32_t depth;                       /* how often, where its events are taken */
+        uint32_t next;                        /* reader of the lock, plus 1 */
         bool reader;
     } * had;
     uint32_t had_count;

@@ -1,6 +1,8 @@
 /*
  * Sync-preserving races in one pass. For each variable the accesses are kept in groups that a report does not tell
- * apart: one thread, one place, the same locks. Each access asks the other groups of its variable (syncp_ask.c).
+ * apart: one thread, one place, the same locks. An access that needs all that may race with it (syncp_kinds.c) has
+ * nobody to ask, and waits; it is put to its group when another one asks the groups of the variable (syncp_ask.c), or
+ * forgotten before that.
  *
  * Of accesses of one group between which the thread neither learned anything nor took or released a lock only the last
  * is kept: what they need differs in events of the thread itself that need nothing else, so whoever races with an
@@ -8,12 +10,12 @@
  *
  * Two groups that have a lock in common, not both as readers, have no race: the sections would have to be open both.
  *
- * Guarantee: each pair of groups that has a sync-preserving race is found, once, at the first later access for which
- * there is one, and no other. Cost: constant time for each access, and what it asks.
- * Memory: 16 bytes for each kept access, 64 for each group, 16 for each pair of groups of which one may ask. What all
- * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
- * forked; `late` says that there is such a thread. So are the groups of threads that are settled (trf.h): where threads
- * come and go, an access asks those of the ones that are there.
+ * Guarantee: each pair of groups that has a sync-preserving race, and is wanted, is found, once, at the first later
+ * access for which there is one, and no other. Cost: constant time for each access, and what it asks.
+ * Memory: 16 bytes for each kept access, 48 for one that waits, 64 for each group, 16 for each pair of groups of which
+ * one may ask. What all threads need already is forgotten now and then: no later access races with that, but one of a
+ * thread that nobody forked; `late` says that there is such a thread. So are the groups of threads that are settled
+ * (trf.h): where threads come and go, an access asks those of the ones that are there.
  */
 #include "predict/syncp_impl.h"
 
@@ -27,6 +29,8 @@ enum {
     LATELY = 1 << 15,      /* groups that are found without a search */
     WAYS = 4,              /* of them have their places in common */
     ROOM_LEAST = 2,        /* of a group's accesses, as a power of two */
+    PENDING_MOST = 64,     /* accesses of a variable that wait */
+    KNOWN_EVERY = 64,      /* accesses for each thread, after which what all know is looked up anew */
 };
 
 void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
@@ -35,35 +39,6 @@ void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *
     syncp->lately = pt_xcalloc(LATELY, sizeof *syncp->lately);
     pt_map64_init(&syncp->index);
     pt_strtab_init(&syncp->lock_sets);
-}
-
-void pt_syncp_end(struct pt_syncp *syncp)
-{
-    for (size_t i = 0; i < syncp->var_cap; i++) {
-        free(syncp->vars[i].slots);
-        free(syncp->vars[i].kinds);
-    }
-    for (size_t i = 0; i < syncp->block_cap; i++)
-        pt_vec_drop(syncp->trf->memory, syncp->blocks[i].access.past);
-    for (uint32_t i = 0; i < syncp->group_count; i++) {
-        for (uint32_t k = 0; k < syncp->groups[i].count; k++)
-            pt_vec_drop(syncp->trf->memory, syncp->groups[i].accesses[k].past);
-        free(syncp->groups[i].accesses);
-        if (syncp->groups[i].asks)
-            free(syncp->groups[i].asks->open);
-        free(syncp->groups[i].asks);
-    }
-    free(syncp->vars);
-    free(syncp->groups);
-    free(syncp->lately);
-    free(syncp->threads);
-    free(syncp->blocks);
-    free(syncp->alone);
-    free(syncp->set);
-    free(syncp->both);
-    free(syncp->moved);
-    pt_map64_release(&syncp->index);
-    pt_strtab_release(&syncp->lock_sets);
 }
 
 size_t pt_syncp_bytes(const struct pt_syncp *syncp)
@@ -104,24 +79,6 @@ static uint32_t lock_set(struct pt_syncp *s, const struct pt_trf_thread *t)
         known->locks = intern_locks(s, t);
     }
     return known->locks;
-}
-
-/* Whether both have one lock, and one of them has it alone. */
-static bool have_common(const struct pt_syncp *s, uint32_t one, uint32_t other)
-{
-    if (one == PT_NONE || other == PT_NONE)
-        return false;
-    const char *a = pt_strtab_text(&s->lock_sets, one), *b = pt_strtab_text(&s->lock_sets, other);
-    uint32_t a_end = pt_strtab_len(&s->lock_sets, one), b_end = pt_strtab_len(&s->lock_sets, other);
-    for (uint32_t i = 0; i < a_end; i += sizeof(uint32_t))
-        for (uint32_t k = 0; k < b_end; k += sizeof(uint32_t)) {
-            uint32_t x, y;
-            memcpy(&x, a + i, sizeof x);
-            memcpy(&y, b + k, sizeof y);
-            if (x >> 1 == y >> 1 && !(x & y & 1))
-                return true;
-        }
-    return false;
 }
 
 /* ---- groups ---- */
@@ -178,46 +135,13 @@ static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
     *index = group;
 }
 
-bool pt_syncp_may_race(const struct pt_syncp *s, const struct pt_syncp_kind *a, const struct pt_syncp_kind *b)
+void pt_syncp_begin_asking(struct pt_syncp *s, struct pt_syncp_var *var)
 {
-    bool overlap = !a->to || !b->to || (a->from < b->to && b->from < a->to);
-    bool writes = pt_op_writes(a->op) || a->op == PT_OP_FREE || pt_op_writes(b->op) || b->op == PT_OP_FREE;
-    return writes && !(a->atomic && b->atomic) && overlap && !have_common(s, a->locks, b->locks);
-}
-
-/* From here on somebody asks what the latest accesses are. */
-static void begin_asking(struct pt_syncp *s, struct pt_syncp_var *var)
-{
-    if (var->asked)
-        return;
     var->asked = true;
     for (uint32_t i = 0; i < var->count; i++) {
         const struct pt_syncp_group *g = &s->groups[var->slots[i].group];
         var->slots[i].last = g->count ? g->accesses[g->count - 1].number : 0;
     }
-}
-
-/* The kind of a group, by its index. A new one is compared with all others of the variable. */
-static uint32_t kind_of(struct pt_syncp *s, struct pt_syncp_var *var, const struct pt_syncp_group *like)
-{
-    for (uint32_t i = 0; i < var->kind_count; i++) {
-        const struct pt_syncp_kind *k = &var->kinds[i];
-        if (k->locks == like->locks && k->from == like->from && k->to == like->to && k->op == like->op &&
-            k->atomic == like->atomic)
-            return i;
-    }
-    struct pt_syncp_kind kind = {
-        .locks = like->locks, .from = like->from, .to = like->to, .op = like->op, .atomic = like->atomic};
-    size_t cap = var->kind_cap;
-    PT_PUSH(var->kinds, var->kind_count, var->kind_cap, kind);
-    s->bytes += (var->kind_cap - cap) * sizeof kind;
-    struct pt_syncp_kind *new = &var->kinds[var->kind_count - 1];
-    for (uint32_t i = 0; i < var->kind_count; i++)
-        if (pt_syncp_may_race(s, new, &var->kinds[i])) {
-            new->partner = var->kinds[i].partner = true;
-            begin_asking(s, var);
-        }
-    return var->kind_count - 1;
 }
 
 /* Aligned, so that each is in one cache line. */
@@ -234,7 +158,30 @@ static void make_room(struct pt_syncp *s)
     s->group_cap = cap;
 }
 
-/* The group of that description; a new one gets a slot of its variable. */
+/* Its index. It gets a slot of its variable. */
+static uint32_t new_group(struct pt_syncp *s, const struct pt_syncp_group *like, uint64_t mark)
+{
+    struct pt_syncp_var *var = &s->vars[like->var];
+    uint32_t index = s->spare ? s->spare - 1 : s->group_count;
+    if (s->spare)
+        s->spare = s->groups[index].slot;
+    else
+        make_room(s);
+    s->group_count += index == s->group_count;
+    struct pt_syncp_group *group = &s->groups[index];
+    *group = *like;
+    group->slot = var->count;
+    group->kind = pt_syncp_kind_of(s, var, like);
+    struct pt_syncp_slot slot = {0, like->thread, index, (uint32_t)mark};
+    if (var->count >= PT_SYNCP_SCANNED)
+        add_to_index(s, index, mark);
+    size_t cap = var->cap;
+    PT_PUSH(var->slots, var->count, var->cap, slot);
+    s->bytes += (var->cap - cap) * sizeof slot;
+    return index;
+}
+
+/* The group of that description. */
 static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp_group *like)
 {
     struct pt_syncp_var *var = &s->vars[like->var];
@@ -246,23 +193,10 @@ static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp
             return &s->groups[lately[i].group - 1];
     uint32_t index = find_group(s, var, like, mark);
     memmove(lately + 1, lately, (WAYS - 1) * sizeof *lately);
-    *lately = (struct pt_syncp_lately){(uint32_t)(mark >> 32), (index == PT_NONE ? s->group_count : index) + 1};
-    if (index != PT_NONE)
-        return &s->groups[index];
-    make_room(s);
-    struct pt_syncp_group *group = &s->groups[s->group_count];
-    *group = *like;
-    group->slot = var->count;
-    group->kind = kind_of(s, var, like);
-    struct pt_syncp_slot slot = {0, like->thread, s->group_count, (uint32_t)mark};
-    var->shared |= var->count && var->slots[0].thread != like->thread;
-    if (var->count >= PT_SYNCP_SCANNED)
-        add_to_index(s, s->group_count, mark);
-    size_t cap = var->cap;
-    PT_PUSH(var->slots, var->count, var->cap, slot);
-    s->bytes += (var->cap - cap) * sizeof slot;
-    s->group_count++;
-    return group;
+    if (index == PT_NONE)
+        index = new_group(s, like, mark);
+    *lately = (struct pt_syncp_lately){(uint32_t)(mark >> 32), index + 1};
+    return &s->groups[index];
 }
 
 static void resize(struct pt_syncp *s, struct pt_syncp_group *g, uint8_t room)
@@ -290,48 +224,129 @@ static void keep(struct pt_syncp *s, struct pt_syncp_group *g, uint64_t region, 
     s->accesses++;
 }
 
-/* Whether the access needs all others of the variable so far, for certain: as long as each needs the one before it, the
- * latest is enough, since who needs an event needs all that this one needs. */
-static bool needs_all(struct pt_syncp_var *var, uint32_t thread, const struct pt_syncp_access *now)
+/* ---- what is put to groups later ---- */
+
+static bool is_pending_same(const struct pt_syncp_pending *p, const struct pt_syncp_group *like)
 {
-    if (var->torn)
-        return false;
-    uint32_t latest = var->latest.thread;
-    var->torn = latest && latest != thread + 1 && pt_vec_at(now->past, latest - 1) < var->latest.number;
-    var->latest.number = now->number;
-    var->latest.thread = thread + 1;
-    return !var->torn;
+    return p->thread == like->thread && p->loc == like->loc && p->op == like->op && p->locks == like->locks &&
+           p->from == like->from && p->to == like->to && p->atomic == like->atomic;
 }
 
+/* All that wait are put to their groups. */
+static void settle_pending(struct pt_syncp *s, uint32_t id)
+{
+    struct pt_syncp_var *var = &s->vars[id];
+    for (uint32_t i = 0; i < var->pending_count; i++) {
+        const struct pt_syncp_pending *p = &var->pending[i];
+        struct pt_syncp_group like = {.var = id,
+                                      .thread = p->thread,
+                                      .loc = p->loc,
+                                      .life = var->life,
+                                      .locks = p->locks,
+                                      .from = p->from,
+                                      .to = p->to,
+                                      .op = p->op,
+                                      .atomic = p->atomic};
+        keep(s, group_of(s, &like), p->region, p->access);
+        pt_vec_drop(s->trf->memory, p->access.past);
+    }
+    s->accesses -= var->pending_count;
+    var->pending_count = 0;
+}
+
+/* What all threads need already, as it was not long ago. */
+static const uint64_t *known_lately(struct pt_syncp *s)
+{
+    if (s->taken >= s->known_until || s->known_cap < s->trf->thread_count) {
+        PT_ROOM(s->known, s->known_cap, s->trf->thread_count + PT_VEC_CHUNK);
+        memset(s->known, 0, s->known_cap * sizeof *s->known);
+        pt_trf_known(s->trf, s->known);
+        s->known_until = s->taken + KNOWN_EVERY * ((uint64_t)s->trf->present_count + 1);
+    }
+    return s->known;
+}
+
+static void drop_pending(struct pt_syncp *s, struct pt_syncp_var *var, const uint64_t *known)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < var->pending_count; i++) {
+        struct pt_syncp_pending p = var->pending[i];
+        if (!known || p.access.number <= known[p.thread])
+            pt_vec_drop(s->trf->memory, p.access.past);
+        else
+            var->pending[kept++] = p;
+    }
+    s->accesses -= var->pending_count - kept;
+    s->pruned |= known && kept < var->pending_count;
+    var->pending_count = kept;
+}
+
+static void wait(struct pt_syncp *s, const struct pt_syncp_group *like, uint64_t region, struct pt_syncp_access access)
+{
+    struct pt_syncp_var *var = &s->vars[like->var];
+    if (var->pending_count && var->pending_count == var->pending_cap) {
+        drop_pending(s, var, known_lately(s));
+        if (var->pending_count >= PENDING_MOST / 2)
+            settle_pending(s, like->var);
+    }
+    size_t cap = var->pending_cap;
+    struct pt_syncp_pending pending = {.access = {access.number, pt_vec_ref(s->trf->memory, access.past)},
+                                       .region = region,
+                                       .thread = like->thread,
+                                       .loc = like->loc,
+                                       .locks = like->locks,
+                                       .from = like->from,
+                                       .to = like->to,
+                                       .op = like->op,
+                                       .atomic = like->atomic};
+    PT_PUSH(var->pending, var->pending_count, var->pending_cap, pending);
+    s->bytes += (var->pending_cap - cap) * sizeof pending;
+    s->accesses++;
+}
+
+/* An access that needs all that may race with it has nobody to ask, and waits; others ask, and whoever waits is put to
+ * its group before that. */
 static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event, uint32_t id,
                        uint32_t locks)
 {
     struct pt_syncp_var *var = &s->vars[id];
     struct pt_syncp_access now = {t->hb.clock, t->hb.past};
     struct pt_syncp_group like = describe(s, event, id, locks);
-    struct pt_syncp_group *g = NULL;
-    bool needs = needs_all(var, event->thread, &now);
-    if (var->recent && var->recent_thread == event->thread && var->recent_region == t->region)
-        g = &s->groups[var->recent - 1];
-    if (!g || !is_same(g, &like)) {
-        g = group_of(s, &like);
-        if (var->shared)
-            pt_syncp_ask(s, g, &now, needs);
+    bool same = var->recent_thread == event->thread + 1 && var->recent_region == t->region;
+    bool all = pt_syncp_needs_all(s, var, pt_syncp_kind_of(s, var, &like), event->thread, &now);
+    struct pt_syncp_pending *before = var->pending_count ? &var->pending[var->pending_count - 1] : NULL;
+    s->taken++;
+    var->recent_thread = event->thread + 1;
+    var->recent_region = t->region;
+    if (same && var->recent && is_same(&s->groups[var->recent - 1], &like)) {
+        keep(s, &s->groups[var->recent - 1], t->region, now);
+    } else if (same && !var->recent && before && is_pending_same(before, &like)) {
+        before->access.number = now.number;
+    } else if (all) {
+        wait(s, &like, t->region, now);
+        var->recent = 0;
+    } else {
+        settle_pending(s, id);
+        var->asks = true;
+        struct pt_syncp_group *g = group_of(s, &like);
         var->recent = (uint32_t)(g - s->groups) + 1;
-        var->recent_thread = event->thread;
-        var->recent_region = t->region;
+        pt_syncp_ask(s, g, &now);
+        keep(s, g, t->region, now);
     }
-    keep(s, g, t->region, now);
 }
 
 /* ---- memory ---- */
 
 /* A variable that was not touched before; in a block that was freed already it has that one's free. */
-static void begin_var(struct pt_syncp *s, uint32_t id)
+static void begin_var(struct pt_syncp *s, const struct pt_event *event)
 {
+    uint32_t id = event->object;
+    PT_ROOM(s->vars, s->var_cap, id);
+    pt_trf_before_access(s->trf, event);
     struct pt_syncp_var *var = &s->vars[id];
     uint32_t of = s->trf->vars[id].block;
     var->begun = true;
+    var->block = of > 0;
     if (!of)
         return;
     PT_ROOM(s->blocks, s->block_cap, of);
@@ -340,8 +355,8 @@ static void begin_var(struct pt_syncp *s, uint32_t id)
     block->vars = id + 1;
     if (block->freed) {
         struct pt_syncp_group like = describe(s, &block->free, id, block->locks);
-        var->torn = true;
-        keep(s, group_of(s, &like), block->region, block->access);
+        pt_syncp_needs_all(s, var, pt_syncp_kind_of(s, var, &like), like.thread, &block->access);
+        wait(s, &like, block->region, block->access);
     }
 }
 
@@ -360,18 +375,30 @@ static void on_free(struct pt_syncp *s, const struct pt_trf_thread *t, const str
     block->access = (struct pt_syncp_access){t->hb.clock, pt_vec_ref(s->trf->memory, t->hb.past)};
 }
 
+/* What was there has ended. */
+static void renew(struct pt_syncp *s, struct pt_syncp_var *var)
+{
+    drop_pending(s, var, NULL);
+    for (uint32_t i = 0; i < var->count; i++) {
+        struct pt_syncp_group *g = &s->groups[var->slots[i].group];
+        pt_syncp_give_up(s, g);
+        g->var = PT_NONE;
+        g->slot = s->spare;
+        s->spare = (uint32_t)(g - s->groups) + 1;
+    }
+    pt_syncp_drop_kinds(s, var);
+    var->count = var->recent = var->recent_thread = 0;
+    var->life++;
+}
+
 /* The block's variables are new ones. */
 static void on_alloc(struct pt_syncp *s, const struct pt_event *event)
 {
     PT_ROOM(s->blocks, s->block_cap, event->object + 1);
     struct pt_syncp_block *block = &s->blocks[event->object + 1];
     block->freed = false;
-    for (uint32_t at = block->vars; at; at = s->vars[at - 1].next) {
-        struct pt_syncp_var *var = &s->vars[at - 1];
-        var->count = var->kind_count = var->recent = 0;
-        var->shared = var->asked = false;
-        var->life++;
-    }
+    for (uint32_t at = block->vars; at; at = s->vars[at - 1].next)
+        renew(s, &s->vars[at - 1]);
 }
 
 /* ---- what no later access races with ---- */
@@ -380,6 +407,8 @@ static void prune(struct pt_syncp *s)
 {
     uint64_t *known = s->both;
     pt_trf_known(s->trf, known);
+    for (size_t i = 0; i < s->var_cap; i++)
+        drop_pending(s, &s->vars[i], known);
     for (uint32_t i = 0; i < s->group_count; i++) {
         struct pt_syncp_group *g = &s->groups[i];
         uint32_t drop = 0;
@@ -395,28 +424,76 @@ static void prune(struct pt_syncp *s)
     s->prune_at = s->accesses * 2 > PRUNE_LEAST ? s->accesses * 2 : PRUNE_LEAST;
 }
 
+/* Both have room for all threads. */
+static void make_sets(struct pt_syncp *s)
+{
+    size_t least = (size_t)s->trf->thread_count + PT_VEC_CHUNK;
+    if (s->set_cap > least)
+        return;
+    PT_ROOM(s->both, s->both_cap, least);
+    PT_ROOM(s->set, s->set_cap, least);
+}
+
+static void on_memory(struct pt_syncp *s, const struct pt_event *event)
+{
+    pt_trf_thread(s->trf, event->thread);
+    make_sets(s);
+    if (event->op == PT_OP_ALLOC) {
+        on_alloc(s, event);
+        return;
+    }
+    pt_trf_before_access(s->trf, event);
+    on_free(s, pt_trf_thread(s->trf, event->thread), event);
+}
+
 void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
 {
-    bool access = pt_op_space(event->op) == PT_SPACE_VAR;
-    bool begun = event->thread < s->trf->thread_cap && s->trf->threads[event->thread].begun;
-    s->late |= (s->pruned || s->trf->pruned) && !begun && !s->trf->bounded;
-    if (access ? s->wanted && !s->wanted[event->object] : event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
+    if (event->thread >= s->trf->thread_cap || !s->trf->threads[event->thread].begun)
+        s->late |= (s->pruned || s->trf->pruned) && !s->trf->bounded;
+    if (event->op == PT_OP_ALLOC || event->op == PT_OP_FREE)
+        on_memory(s, event);
+    if (pt_op_space(event->op) != PT_SPACE_VAR || (s->wanted && !s->wanted[event->object]))
         return;
     const struct pt_trf_thread *t = pt_trf_thread(s->trf, event->thread);
-    PT_ROOM(s->set, s->set_cap, s->trf->thread_count + PT_VEC_CHUNK);
-    PT_ROOM(s->both, s->both_cap, s->trf->thread_count + PT_VEC_CHUNK);
-    if (event->op == PT_OP_ALLOC)
-        on_alloc(s, event);
-    else
+    make_sets(s);
+    if (event->object >= s->var_cap || !s->vars[event->object].begun)
+        begin_var(s, event);
+    else if (s->vars[event->object].block)
         pt_trf_before_access(s->trf, event);
-    if (event->op == PT_OP_FREE)
-        on_free(s, t, event);
-    if (!access)
-        return;
-    PT_ROOM(s->vars, s->var_cap, event->object);
-    if (!s->vars[event->object].begun)
-        begin_var(s, event->object);
     access_var(s, t, event, event->object, lock_set(s, t));
     if (s->accesses >= s->prune_at)
         prune(s);
+}
+
+void pt_syncp_end(struct pt_syncp *syncp)
+{
+    for (size_t i = 0; i < syncp->var_cap; i++) {
+        drop_pending(syncp, &syncp->vars[i], NULL);
+        pt_syncp_drop_kinds(syncp, &syncp->vars[i]);
+        free(syncp->vars[i].pending);
+        free(syncp->vars[i].slots);
+        free(syncp->vars[i].kinds);
+    }
+    for (size_t i = 0; i < syncp->block_cap; i++)
+        pt_vec_drop(syncp->trf->memory, syncp->blocks[i].access.past);
+    for (uint32_t i = 0; i < syncp->group_count; i++) {
+        for (uint32_t k = 0; k < syncp->groups[i].count; k++)
+            pt_vec_drop(syncp->trf->memory, syncp->groups[i].accesses[k].past);
+        free(syncp->groups[i].accesses);
+        if (syncp->groups[i].asks)
+            free(syncp->groups[i].asks->open);
+        free(syncp->groups[i].asks);
+    }
+    free(syncp->vars);
+    free(syncp->groups);
+    free(syncp->lately);
+    free(syncp->threads);
+    free(syncp->blocks);
+    free(syncp->alone);
+    free(syncp->set);
+    free(syncp->both);
+    free(syncp->known);
+    free(syncp->moved);
+    pt_map64_release(&syncp->index);
+    pt_strtab_release(&syncp->lock_sets);
 }

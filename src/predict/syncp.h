@@ -38,7 +38,8 @@ struct pt_syncp_asks {
     } * open; /* those with which no race was found, and one may be */
     size_t cap;
     uint32_t count;
-    uint32_t met; /* of the variable's slots */
+    uint32_t met;  /* of the variable's slots */
+    uint32_t told; /* of the variable's, when it was looked at last */
 };
 
 /* Accesses of a variable that may race with the same others. */
@@ -47,7 +48,25 @@ struct pt_syncp_kind {
     uint16_t from, to;
     uint8_t op;
     bool atomic;
-    bool partner; /* there is another kind, or another access of its own, with which it may race */
+    bool partner;      /* there is another kind, or another access of its own, with which it may race */
+    uint64_t partners; /* these, a bit each; of the first 64 kinds of a variable */
+    uint64_t covered;  /* whoever may race with one of these may race with it */
+    struct pt_syncp_last {
+        uint64_t number;
+        uint32_t thread;
+    } * lasts; /* accesses that all of the kind are needed by who needs them, or others that cover it */
+    uint32_t last_count;
+    size_t last_cap;
+};
+
+/* An access that has not been put to its group yet: it has asked nobody, and nobody has asked it. */
+struct pt_syncp_pending {
+    struct pt_syncp_access access;
+    uint64_t region;
+    uint32_t thread, loc, locks;
+    uint16_t from, to;
+    uint8_t op;
+    bool atomic;
 };
 
 struct pt_syncp_var {
@@ -59,18 +78,20 @@ struct pt_syncp_var {
     struct pt_syncp_kind *kinds;
     uint32_t count, kind_count;
     size_t cap, kind_cap;
-    uint64_t recent_region; /* of the latest access, in its thread; and its group, plus 1 */
+    struct pt_syncp_pending *pending;
+    uint32_t pending_count;
+    size_t pending_cap;
+    uint64_t recent_region; /* of the latest access, in its thread; and its group, plus 1, if it has one by now */
     uint32_t recent_thread, recent;
     uint32_t life;      /* how often its memory was allocated */
     uint32_t next;      /* of its block, plus 1 */
+    uint32_t told;      /* how often what is wanted of it became less */
     uint32_t settlings; /* of threads, when slots of those that were settled were given up last */
-    bool begun, shared;
-    bool asked; /* some kind has a partner */
-    bool torn;  /* an access did not need the one before it */
-    struct {    /* the latest access of all; no thread: none */
-        uint64_t number;
-        uint32_t thread; /* plus 1 */
-    } latest;
+    bool begun;
+    bool block;   /* it lies in one of memory */
+    bool asked;   /* some kind has a partner */
+    bool asks;    /* some access did not need all that may race with it */
+    bool crowded; /* it has too many kinds, or threads, to say what an access needs */
 };
 
 /* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next; of
@@ -83,7 +104,8 @@ struct pt_syncp_race {
 
 /* Returns whether no more of these two groups are wanted. */
 typedef bool pt_syncp_found(void *context, const struct pt_syncp_race *race);
-/* Whether a race of these two groups is wanted; asked once of each two that may have one. */
+/* Whether a race of these two groups is wanted; asked of each two that may have one, again when their variable's `told`
+ * has grown. */
 typedef bool pt_syncp_asks_for(void *context, const struct pt_syncp_group *one, const struct pt_syncp_group *other);
 
 struct pt_syncp {
@@ -120,9 +142,14 @@ struct pt_syncp {
     } * blocks;
     size_t block_cap;
     uint64_t *set, *both; /* scratch */
-    uint32_t *moved;      /* likewise */
+    uint64_t *known;      /* of each thread, what all knew not long ago */
+    uint64_t known_until; /* when that is looked up anew, by `taken` */
+    uint64_t taken;       /* accesses that came */
+    size_t known_cap;
+    uint32_t *moved; /* likewise */
     size_t set_cap, both_cap, moved_cap;
     size_t bytes;      /* of accesses, slots and what was asked */
+    uint32_t spare;    /* a group that is not used any more, plus 1; its `slot` is the next one */
     uint64_t accesses; /* that are kept */
     uint64_t prune_at;
     bool pruned, late; /* some were forgotten; and then a thread began that nobody forked, and may race with those */

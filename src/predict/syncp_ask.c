@@ -4,10 +4,10 @@
  * asking group for good, since what later accesses of it need contains what this one needs; so are all before it. When
  * a race is found the two groups are done with each other, and the asking one has one less to ask.
  *
- * Guarantee: that of syncp.c. Cost: nothing for an access that needs the one before it of its variable, if all before
- * did; for others of a kind that may race with another one comparison for each group of the variable with which no race
- * was found yet and one may be, and a closure for each pair of a kept access and an
- * asking group that needs alone do not decide; none for others, such as those of a variable that one lock guards.
+ * Guarantee: that of syncp.c. Cost: for an access of a kind that may race with another one comparison for each group of
+ * the variable with which no race was found yet and one may be and is wanted, and a closure for each pair of a kept
+ * access and an asking group that needs alone do not decide; none for others, such as those of a variable that one lock
+ * guards.
  */
 #include <stdlib.h>
 
@@ -30,6 +30,18 @@ static void meet_new(struct pt_syncp *s, struct pt_syncp_group *g, const struct 
             PT_PUSH(asks->open, asks->count, asks->cap, open);
     }
     s->bytes += (asks->cap - cap) * sizeof *asks->open;
+}
+
+/* Less is wanted than when it asked last. */
+static void drop_told(struct pt_syncp *s, const struct pt_syncp_group *g, const struct pt_syncp_var *var)
+{
+    struct pt_syncp_asks *asks = g->asks;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < asks->count; i++)
+        if (s->asks_for(s->context, &s->groups[var->slots[asks->open[i].slot].group], g))
+            asks->open[kept++] = asks->open[i];
+    asks->count = kept;
+    asks->told = var->told;
 }
 
 /* The first access of a group after that number; its index, or `count`. */
@@ -80,8 +92,7 @@ static bool ask(struct pt_syncp *s, const struct pt_syncp_group *g, const struct
     return false;
 }
 
-/* All accesses of a settled thread are in what every access to come needs: none races with it. */
-static void give_up(struct pt_syncp *s, struct pt_syncp_group *g)
+void pt_syncp_give_up(struct pt_syncp *s, struct pt_syncp_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
         pt_vec_drop(s->trf->memory, g->accesses[i].past);
@@ -98,7 +109,6 @@ static void give_up(struct pt_syncp *s, struct pt_syncp_group *g)
     g->room = 0;
     g->count = 0;
     g->slot = PT_NONE;
-    s->pruned = true;
 }
 
 /* The slots that are left move up: s->moved has where to. */
@@ -118,6 +128,7 @@ static void move_open(const struct pt_syncp *s, struct pt_syncp_asks *asks)
     asks->met = met;
 }
 
+/* All accesses of a settled thread are in what every access to come needs: none races with it. */
 static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
 {
     uint32_t kept = 0;
@@ -128,7 +139,8 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
         bool settled = s->trf->threads[g->thread].settled;
         s->moved[i] = settled ? PT_NONE : kept;
         if (settled) {
-            give_up(s, g);
+            pt_syncp_give_up(s, g);
+            s->pruned = true;
             continue;
         }
         g->slot = kept;
@@ -143,12 +155,12 @@ static void drop_settled(struct pt_syncp *s, struct pt_syncp_var *var)
     var->count = kept;
 }
 
-void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now, bool needs_all)
+void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
 {
     struct pt_syncp_var *var = &s->vars[g->var];
     if (var->asked && var->settlings != s->trf->settlings && var->count > PT_SYNCP_SCANNED)
         drop_settled(s, var);
-    if (needs_all || !var->asked || (g->idle && g->idle == var->count))
+    if (!var->asked || (g->idle && g->idle == var->count))
         return;
     g->idle = var->count <= UINT8_MAX ? (uint8_t)var->count : 0;
     if (!var->kinds[g->kind].partner)
@@ -156,6 +168,8 @@ void pt_syncp_ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_
     if (!g->asks || g->asks->met < var->count)
         meet_new(s, g, var);
     struct pt_syncp_asks *asks = g->asks;
+    if (asks->told != var->told)
+        drop_told(s, g, var);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < asks->count; i++) {
         struct pt_syncp_open *open = &asks->open[i];

@@ -100,7 +100,7 @@ struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
 
 /* ---- what threads learn ---- */
 
-/* Notes whether the thread is inside a section after its present event. */
+/* Notes that the thread is inside a section after its present event. Where nobody does, a bit is 0. */
 static void note_inside(struct pt_trf *trf, struct pt_trf_thread *t)
 {
     uint64_t word = t->hb.clock / 64;
@@ -109,7 +109,7 @@ static void note_inside(struct pt_trf *trf, struct pt_trf_thread *t)
         PT_ROOM(t->inside, t->inside_cap, word);
         trf->inside_bytes += (t->inside_cap - cap) * sizeof *t->inside;
     }
-    t->inside[word] |= (uint64_t)(t->held_count > 0) << t->hb.clock % 64;
+    t->inside[word] |= UINT64_C(1) << t->hb.clock % 64;
 }
 
 /* Closes what the thread's next event needs, if `number` of its own events count in. */
@@ -122,6 +122,7 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
     pt_trf_begin_set(trf, set, t->hb.id, number, t->hb.past);
     bool more; /* where it cannot be closed, nothing that builds on it is possible, and close says so again */
     (void)pt_trf_close_more(trf, set, &more);
+    trf->added |= more;
     t->open = false;
     for (uint32_t i = 0; i < trf->present_count; i++) {
         uint32_t u = trf->present[i];
@@ -129,7 +130,7 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
             continue;
         if (more && set[u] > pt_vec_at(t->hb.past, u))
             pt_vec_raise(trf->memory, &t->hb.past, u, set[u]);
-        t->open = t->open || pt_trf_is_open(trf, u, set[u]);
+        t->open = t->open || (pt_trf_may_be_open(&trf->threads[u], set[u]) && pt_trf_is_open(trf, u, set[u]));
     }
 }
 
@@ -176,15 +177,19 @@ static uint32_t find_block(const struct pt_trf *trf, uint32_t var)
     return id == PT_NONE ? 0 : id + 1;
 }
 
-static struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
+static struct pt_trf_var *new_var(struct pt_trf *trf, uint32_t id)
 {
     PT_ROOM(trf->vars, trf->var_cap, id);
     struct pt_trf_var *var = &trf->vars[id];
-    if (!var->begun) {
-        var->begun = true;
-        var->block = find_block(trf, id);
-    }
+    var->begun = true;
+    var->block = find_block(trf, id);
     return var;
+}
+
+static inline struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
+{
+    bool known = id < trf->var_cap && trf->vars[id].begun;
+    return known ? &trf->vars[id] : new_var(trf, id);
 }
 
 void pt_trf_before_access(struct pt_trf *trf, const struct pt_event *event)
@@ -298,6 +303,8 @@ static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     trf->section_bytes += (t->section_cap - cap) * sizeof section;
     cap = use->cap;
     PT_PUSH(use->sections, use->count, use->cap, index);
+    use->youngest = section.number;
+    use->youngest_acquired = section.acquired;
     trf->section_bytes += (use->cap - cap) * sizeof index;
     struct pt_trf_held now = {event->object, index, 1, shared};
     PT_PUSH(t->held, t->held_count, t->held_cap, now);
@@ -343,14 +350,24 @@ void pt_trf_complete(const struct pt_trf *trf, uint64_t *set)
             set[u] = trf->threads[u].hb.clock - 1;
 }
 
+/* Whether all sets that are still asked about for the sake of another thread have all of thread u. What is forgotten
+ * for that, the other one's own past may come to have without need; but whoever learns of that has it. */
+static bool needs_wholly(const struct pt_trf *trf, uint32_t other, uint32_t u)
+{
+    const struct pt_trf_future *futures = trf->futures;
+    return (other < trf->future_count && futures[other].asks_until <= trf->followed) ||
+           (u < trf->future_count && futures[u].joiner == other + 1 && futures[u].joined_from <= trf->followed);
+}
+
 /* Of a thread that is not settled. */
 static uint64_t known_of(const struct pt_trf *trf, uint32_t u)
 {
     uint64_t known = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].hb.clock - 1;
     for (uint32_t i = 0; i < trf->present_count; i++) {
         const struct pt_trf_thread *other = &trf->threads[trf->present[i]];
-        if (other->hb.id != u && !other->ended && pt_vec_at(other->hb.past, u) < known)
-            known = pt_vec_at(other->hb.past, u);
+        uint64_t past = pt_vec_at(other->hb.past, u);
+        if (past < known && other->hb.id != u && !other->ended && !needs_wholly(trf, other->hb.id, u))
+            known = past;
     }
     return known;
 }
@@ -370,8 +387,12 @@ static void settle(struct pt_trf *trf, const uint64_t *known)
     for (uint32_t i = 0; i < count; i++) {
         struct pt_trf_thread *t = &trf->threads[trf->present[i]];
         t->settled = t->ended && !t->held_count && known[t->hb.id] >= t->hb.clock - 1;
-        if (!t->settled)
+        if (!t->settled) {
             trf->present[kept++] = t->hb.id;
+            continue;
+        }
+        pt_vec_drop(trf->memory, t->hb.past); /* all have that */
+        t->hb.past = NULL;
     }
     trf->present_count = kept;
     trf->settlings += kept < count;
@@ -496,8 +517,11 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
         on_other(trf, t, event);
         break;
     }
-    note_inside(trf, &trf->threads[event->thread]);
-    pt_hb_tick(&trf->threads[event->thread].hb);
+    trf->followed++;
+    t = &trf->threads[event->thread]; /* a fork may have moved it */
+    if (t->held_count)
+        note_inside(trf, t);
+    pt_hb_tick(&t->hb);
     bool crowded = trf->settles && trf->present_count >= trf->settle_at;
     if (trf->forgets && (crowded || trf->kept >= trf->prune_at)) {
         pt_trf_forget(trf);

@@ -36,7 +36,8 @@ struct pt_trf_use {
     uint32_t *sections;
     uint32_t count;
     size_t cap;
-    uint64_t forgotten; /* the number of the youngest that is not kept any more; 0: none */
+    uint64_t forgotten;                   /* the number of the youngest that is not kept any more; 0: none */
+    uint64_t youngest, youngest_acquired; /* of the youngest of all: its number, and its acquisition's in the thread */
 };
 
 struct pt_trf_lock {
@@ -69,6 +70,14 @@ struct pt_trf_thread {
     size_t section_cap;
 };
 
+/* What is known of a thread before the run is followed, in numbers of its events from 0. A thread whose next event that
+ * somebody asks about, or fork, is after a join needs all of who is joined there: it holds up nothing. */
+struct pt_trf_future {
+    uint64_t asks_until;  /* from this event on it accesses nothing and forks nobody */
+    uint64_t joined_from; /* from this one on `joiner` does not before it joins the thread */
+    uint32_t joiner;      /* plus 1; 0: nobody */
+};
+
 struct pt_trf {
     const struct pt_names *names;
     const struct pt_race_memory *memory;
@@ -97,14 +106,18 @@ struct pt_trf {
         struct pt_hb_sync made, freed; /* its latest alloc and free */
     } * blocks;
     size_t block_cap;
-    struct pt_vec *floor; /* what every thread's next event is said to need */
-    bool bounded;         /* only what that has is forgotten */
+    struct pt_vec *floor;                /* what every thread's next event is said to need */
+    bool bounded;                        /* only what that has is forgotten */
+    const struct pt_trf_future *futures; /* of the first `future_count` threads */
+    uint32_t future_count;
+    uint64_t followed; /* events */
     uint64_t acquisitions;
     bool plain;   /* needs are not closed */
     bool blind;   /* the next event's read needs no write, but may not come everywhere */
     bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
     bool settles; /* threads likewise: only sets are asked about that have what some thread's next event needs */
     bool pruned;  /* some were */
+    bool added;   /* closing what is needed has added something: without that less is needed */
     uint64_t kept, prune_at; /* sections */
     uint64_t *scratch;       /* a set, for each thread */
     size_t scratch_cap;

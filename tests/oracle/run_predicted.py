@@ -5,7 +5,7 @@
 
 Case i of seed S is made from "S/i" alone. The races of order sync are exactly those of all runs of that order, less those of the recorded
 run, which races.py knows, and so are those of values. Every witness is played. Where events have places in common, the pairs of places are
-those. With --near there are some of them. After many threads that have come and gone they are the same. The last line is `predicted: N passed, M failed`; a failing trace is printed.
+those, of longer runs, too (closed.py). With --near there are some of them. After many threads that have come and gone they are the same. The last line is `predicted: N passed, M failed`; a failing trace is printed.
 """
 import json
 import pathlib
@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import possible  # noqa: E402  (beside this file)
+import closed  # noqa: E402  (beside this file)
+import possible  # noqa: E402
 import races  # noqa: E402
 import random_runs  # noqa: E402
 
@@ -102,7 +103,7 @@ def judge(run, observed, expected, findings, allowed=frozenset()):
 class Tally:
     def __init__(self, portent, folder):
         self.portent, self.path = portent.resolve(), folder / "t.trace"
-        self.passed = self.failed = self.sync = self.values = self.others = self.near = self.crowds = self.coarse = 0
+        self.passed = self.failed = self.sync = self.values = self.others = self.near = self.crowds = self.coarse = self.repeated = 0
 
     def case(self, name, events, litmus=None):
         self.path.write_text(random_runs.to_text(events))
@@ -110,6 +111,8 @@ class Tally:
         observed = {tuple(pair) for pair in races.races([(t, o, n, f"a.c:{i}", m, None) for i, (t, o, n, m, _) in enumerate(events)])[0]}
         expected, needed, allowed = run.races("sync"), run.races("rf"), run.races("values")
         wrong, _ = judge(run, observed, expected, ask(self.portent, self.path, "sync"))
+        if closed.races(events) != expected:
+            wrong = f"by closed sets {sorted(closed.races(events))}, expected {sorted(expected)}"
         if not wrong:
             wrong, reported = judge(run, observed, expected, ask(self.portent, self.path, "values", "--effort", "all"), allowed)
             found = {pair for pair, order in reported.items() if order == "values"}
@@ -144,6 +147,26 @@ def check_long(tally):
     tally.passed, tally.failed = tally.passed + (not findings), tally.failed + bool(findings)
     if findings:
         print(f"a race of a long run that has none: {findings}")
+
+
+# (events with places, pairs of places that race in sync). Before T1 joins T2 it writes itself, so that T2's first write, after which there are
+# many reads, is not to be forgotten. At one place the lock is had alone and as a reader, so that it does not keep two readers apart.
+PLACES = [
+    ("1:fork(2)@9 2:w(x)@1" + " 2:acq(l)@9 2:r(x)@2 2:rel(l)@9" * 40 + " 1:acq(l)@9 1:rel(l)@9 1:w(x)@3 1:join(2)@9", {(1, 3)}),
+    ("1:fork(2)@9 1:fork(3)@9 3:acq(l)@9 3:w(x)@1 3:rel(l)@9 1:racq(l)@9 1:w(x)@1 1:rrel(l)@9 1:acq(m)@9 1:rel(m)@9"
+     " 2:acq(m)@9 2:rel(m)@9 2:racq(l)@9 2:w(x)@1 2:rrel(l)@9", {(1, 1)}),
+]
+
+
+def check_places(tally, text, expected):
+    words = [word.replace("@", ":").split(":") for word in text.split()]
+    tally.path.write_text("".join(f"T{t}|{op.replace('fork(', 'fork(T').replace('join(', 'join(T')}|a.c:{loc}\n" for t, op, loc in words))
+    found = ask(tally.portent, tally.path, "sync")
+    got = {tuple(sorted(int(f[side]["loc"][4:]) for side in ("first", "second"))) for f in found}
+    wrong = got != expected or any(f["how"] != "predicted" for f in found)
+    tally.passed, tally.failed = tally.passed + (not wrong), tally.failed + wrong
+    if wrong:
+        print(f"places {got}, expected {expected}\n{tally.path.read_text()}")
 
 
 # (trace, pairs of h in values, in none of which the memory is touched before it is there): the flag that keeps the free back had its value
@@ -201,6 +224,22 @@ def check_coarse(tally, events, rng, name):
             print(f"{name}, {order}, with places in common: {sorted(map(sorted, got))}, expected {sorted(map(sorted, expected))}\n{tally.path.read_text()}")
 
 
+def check_repeated(tally, rng, name):
+    """The same of longer runs that come back to a few places, of whose accesses much is forgotten, and by closed sets alone. Values say nothing here."""
+    events = random_runs.Maker(rng, rng.choice([80, 160, 300])).run()
+    places = [rng.randint(1, 6) if rng.random() < 0.5 else "rwu".find(event[1]) + 7 for event in events]
+    lines = random_runs.to_text(events).splitlines()
+    tally.path.write_text("".join(f"{line.replace(f'|a.c:{i}', f'|a.c:{places[i - 1]}')}\n" for i, line in enumerate(lines, 1)))
+    observed = {tuple(pair) for pair in races.races([(t, o, n, f"a.c:{i}", m, None) for i, (t, o, n, m, _) in enumerate(events)])[0]}
+    expected = {frozenset((f"a.c:{places[i]}", f"a.c:{places[k]}")) for i, k in closed.races(events) | observed}
+    got = [frozenset((f["first"]["loc"], f["second"]["loc"])) for f in ask(tally.portent, tally.path, "sync")]
+    wrong = set(got) != expected or len(set(got)) != len(got)
+    tally.repeated += len(got)
+    tally.passed, tally.failed = tally.passed + (not wrong), tally.failed + wrong
+    if wrong:
+        print(f"{name}, longer: {sorted(map(sorted, got))}, expected {sorted(map(sorted, expected))}\n{tally.path.read_text()}")
+
+
 def check_crowded(tally, events, name):
     """Threads of which all is known make no difference."""
     answers = []
@@ -223,15 +262,19 @@ def main():
         check_long(tally)
         for text, pairs in MEMORY:
             check_memory(tally, text, pairs)
+        for text, pairs in PLACES:
+            check_places(tally, text, pairs)
         for i in range(args.cases) if args.only is None else [args.only]:
             events = random_runs.Maker(random.Random(f"{args.seed}/{i}")).run()
             tally.case(f"case {i}", events)
             if i % 4 == 0:
                 check_coarse(tally, events, random.Random(f"{args.seed}/{i}/places"), f"case {i}")
+            if i % 2 == 0:
+                check_repeated(tally, random.Random(f"{args.seed}/{i}/repeated"), f"case {i}")
             if i % 10 == 0:
                 check_crowded(tally, events, f"case {i}")
     print(f"{tally.sync} races of order sync ({tally.near} near), {tally.values} of order values besides, {tally.others} of them by other writes of the same value, "
-          f"{tally.coarse} of places in common, {tally.crowds} beside many threads")
+          f"{tally.coarse} of places in common, {tally.repeated} of longer runs, {tally.crowds} beside many threads")
     if args.only is None and args.cases >= 200 and not (0 < tally.near < tally.sync and 0 < tally.others < tally.values):
         print("there were no near races, or none of values, or none by other writes")
         tally.failed += 1
