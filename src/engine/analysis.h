@@ -32,6 +32,9 @@ bool pt_orders_find(const char *name, enum pt_orders *ret_orders);
 /* For checks. */
 enum pt_check_order pt_orders_widest(enum pt_orders orders);
 
+/* For `stretch`: such threads explore levels together. */
+#define PT_NO_STRETCHES UINT32_MAX
+
 struct pt_analysis_options {
     const struct pt_order_kind *order; /* the causal order that the lattice explores; NULL: access */
     enum pt_orders orders;
@@ -62,6 +65,8 @@ struct pt_analysis_options {
                          waits for more, tells anybody anything, or looks at what was found */
     bool relays;      /* a bounded window may be explored by two threads: pt_analysis_new sets it, and ... */
     bool relays_wait; /* ... for the time being not */
+    uint32_t stretch; /* of the trace, which two threads then explore side by side: so many times 17 events; 0: as many
+                         as are worth it. In tests few, or none */
     /* Called around what tells somebody something or reads names: nobody else does then. pt_analysis_new sets it. */
     void (*alone)(void *of, bool begins);
     void *alone_of;

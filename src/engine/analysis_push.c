@@ -11,7 +11,8 @@
  * order of events and properties. A few events that come alone are not worth a thread's waking: the caller takes them,
  * as it does until there has been a whole batch at a time.
  *
- * Where there are two threads for each lattice, one of them fills the levels that the other makes (relay.c). With two
+ * Where there are two threads for each lattice, they explore stretches of the trace (stretch.h), or one of them fills
+ * the levels that the other makes (relay.c). With two
  * threads and one lattice it is either: the taker has the lattice until its levels are such that this can be done.
  *
  * Guarantee: each lattice gets the same events in the same order as without this, so findings are the same. An error

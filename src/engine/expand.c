@@ -208,9 +208,9 @@ pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const ui
 {
     lat_counts(l, l->layout, key, w->counts);
     lat_values(l, w->counts, w->values);
-    pthread_mutex_lock(&l->sets.lock);
+    pthread_mutex_lock(&l->sets->lock);
     pt_letter letter = pt_monitor_letter(l->monitor, w->values, user_event);
-    pthread_mutex_unlock(&l->sets.lock);
+    pthread_mutex_unlock(&l->sets->lock);
     return letter;
 }
 
@@ -265,7 +265,7 @@ static inline __attribute__((always_inline)) void add_cut(struct pt_lattice *l, 
         to->letters[at] = lat_cut_letter(l, w, key, step.from->letters[step.i], step.field, step.index);
     if (!l->counting && !step.later) {
         pt_letter letter = lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]);
-        to->sets[at] = pt_sets_step(&l->sets, &w->cache, to->sets[at], letter);
+        to->sets[at] = pt_sets_step(l->sets, &w->cache, to->sets[at], letter);
     }
 }
 
@@ -297,10 +297,10 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
         return;
     pt_set set = step.from->sets[step.i];
     if (!step.later)
-        set = pt_sets_step(&l->sets, &w->cache, set,
+        set = pt_sets_step(l->sets, &w->cache, set,
                            lat_event_letter(l, w, key, to->letters[at], step.field->user_event[step.index]));
     if (t->sets[at] != set)
-        t->sets[at] = pt_sets_union(&l->sets, &w->cache, t->sets[at], set);
+        t->sets[at] = pt_sets_union(l->sets, &w->cache, t->sets[at], set);
 }
 
 /* A step of a union is the union of the steps, as long as all that lead to a cut read the same letter there. */
@@ -317,7 +317,7 @@ static void step_all(struct pt_lattice *l, struct lat_worker *w, struct lat_part
         if (part->sets[i] != before || part->letters[i] != letter) {
             before = part->sets[i];
             letter = part->letters[i];
-            after = pt_sets_step(&l->sets, &w->cache, before, letter);
+            after = pt_sets_step(l->sets, &w->cache, before, letter);
         }
         part->sets[i] = after;
     }
@@ -400,7 +400,7 @@ static inline __attribute__((always_inline)) void merge_received(struct pt_latti
         if (__builtin_add_overflow(t.runs[at], from->runs[i], &t.runs[at]))
             t.runs[at] = UINT64_MAX;
         if (t.sets[at] != from->sets[i])
-            t.sets[at] = pt_sets_union(&l->sets, &w->cache, t.sets[at], from->sets[i]);
+            t.sets[at] = pt_sets_union(l->sets, &w->cache, t.sets[at], from->sets[i]);
     }
 }
 

@@ -23,7 +23,10 @@ struct lat_block {
 };
 
 enum { SMALLEST_BLOCK = 64 };
-enum { AT_ONCE = 16, AHEAD = 4 }; /* levels that are dropped together; that are looked at before */
+enum {
+    AT_ONCE = LAT_HISTORY_STRIDE - 1,
+    AHEAD = 4
+}; /* room that is made for later levels; that are looked at before */
 
 /*
  * Of full explorations not every level is copied even while there is room: the copies were a quarter of the time of one

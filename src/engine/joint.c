@@ -128,7 +128,7 @@ static uint32_t evaluated(struct pt_lattice *l, struct lat_worker *w, const uint
 {
     lat_counts(l, l->layout, key, w->counts);
     lat_values_of(l, w->counts, l->joint_vars, l->joint_count, w->values);
-    return pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
+    return pt_sets_joint(l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
 }
 
 static uint32_t effect_of(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key)
@@ -147,6 +147,6 @@ static uint32_t effect_of(struct pt_lattice *l, struct lat_worker *w, const uint
 pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
                            uint32_t effect)
 {
-    pt_letter letter = pt_sets_apply(&l->sets, &w->cache, before, effect);
-    return pt_sets_apply(&l->sets, &w->cache, letter, effect_of(l, w, key));
+    pt_letter letter = pt_sets_apply(l->sets, &w->cache, before, effect);
+    return pt_sets_apply(l->sets, &w->cache, letter, effect_of(l, w, key));
 }

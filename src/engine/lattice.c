@@ -36,7 +36,8 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->all_vars = pt_xcalloc(l->var_count, sizeof *l->all_vars);
     for (uint32_t v = 0; v < l->var_count; v++)
         l->all_vars[v] = v;
-    pt_sets_init(&l->sets, monitor);
+    pt_sets_init(&l->own_sets, monitor);
+    l->sets = &l->own_sets;
     l->initial = pt_xcalloc(l->var_count, sizeof *l->initial);
     l->initial_given = pt_xcalloc(l->var_count, sizeof *l->initial_given);
     l->freed_values = pt_xcalloc(l->var_count, sizeof *l->freed_values);
@@ -83,7 +84,7 @@ static void count_runs(struct pt_lattice *l, const struct lat_level *level)
 
 static size_t bytes_in_use(struct pt_lattice *l)
 {
-    return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(&l->sets);
+    return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(l->sets);
 }
 
 /* Announces what this exploration uses, and takes down what the others leave of the limit. */
@@ -123,6 +124,8 @@ void pt_lattice_free(struct pt_lattice *l)
 {
     if (!l)
         return;
+    lat_stretch_drop(l);
+    pt_lattice_free(l->heir);
     lat_forget(l);
     lat_workers_free(l);
     lat_level_free(l, l->current);
@@ -145,7 +148,8 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->freed_numbers);
     free(l->observed_values);
     free(l->last_write);
-    pt_sets_release(&l->sets);
+    pt_sets_release(&l->own_sets);
+    pt_clock_pool_release(&l->clocks);
     pt_relation_release(&l->relation);
     free(l);
 }
@@ -300,8 +304,25 @@ static bool tell_of_level(struct pt_lattice *l, pt_set flags)
     return true;
 }
 
+/* Of a stretch: whoever has it tells what is to be told of the level. */
+static bool level_tried(struct pt_lattice *l)
+{
+    if (flags_of_level(l))
+        return false;
+    count_level(l);
+    if (l->remembers)
+        lat_history_push(l);
+    else
+        lat_free_common(l);
+    if (l->level == l->check)
+        lat_stretch_check(l);
+    return true;
+}
+
 bool lat_level_done(struct pt_lattice *l)
 {
+    if (l->stretch)
+        return level_tried(l);
     if (l->out_of_memory) {
         count_runs(l, l->next); /* the level before: this one is not whole */
         return give_up_at(l, "the memory limit was reached while making");
@@ -356,13 +377,13 @@ void lat_start(struct pt_lattice *l)
     memcpy(l->observed_values, l->initial, l->var_count * sizeof *l->initial);
     l->observed_letter = pt_monitor_letter(l->monitor, l->initial, PT_NONE);
     l->observed_state = pt_monitor_start(l->monitor);
-    pt_set set = pt_sets_single(&l->sets, l->observed_state);
+    pt_set set = pt_sets_single(l->sets, l->observed_state);
     lat_part_reserve(l, part, 1, 1);
     part->count = 1;
     part->keys[0] = 0;
     part->runs[0] = 1;
     part->letters[0] = l->observed_letter;
-    part->sets[0] = pt_sets_step_slow(&l->sets, set, l->observed_letter);
+    part->sets[0] = pt_sets_step_slow(l->sets, set, l->observed_letter);
     lat_observe(l, l->observed_letter, NULL);
     if (!lat_level_done(l))
         l->stopped = true;
@@ -424,18 +445,23 @@ static void explore_all(struct pt_lattice *l)
     }
 }
 
-void pt_lattice_expect(struct pt_lattice *l, uint64_t states)
+void pt_lattice_expect(struct pt_lattice *root, uint64_t states)
 {
-    l->most = states;
+    lat_stretch_end(root);
+    lat_heir(root)->most = states;
 }
 
-bool pt_lattice_needs_order(const struct pt_lattice *l)
+bool pt_lattice_needs_order(const struct pt_lattice *root)
 {
-    return !l->stopped || (!l->full && l->finding->complete); /* completeness of a bounded window is still judged */
+    const struct pt_lattice *l = root->heir ? root->heir : root;
+    return root->stretches || !l->stopped ||
+           (!l->full && l->finding->complete); /* completeness of a bounded window is still judged */
 }
 
-void pt_lattice_give_up(struct pt_lattice *l, const char *why)
+void pt_lattice_give_up(struct pt_lattice *root, const char *why)
 {
+    lat_stretch_end(root);
+    struct pt_lattice *l = lat_heir(root);
     lat_relay_drain(l);
     if (l->stopped)
         return;
@@ -445,15 +471,17 @@ void pt_lattice_give_up(struct pt_lattice *l, const char *why)
     lat_forget(l);
 }
 
-void pt_lattice_gap(struct pt_lattice *l)
+void pt_lattice_gap(struct pt_lattice *root)
 {
-    pt_lattice_give_up(l, "events were lost");
-    l->finding->complete = false;
-    l->observed_over = true;
+    pt_lattice_give_up(root, "events were lost");
+    root->finding->complete = false;
+    lat_heir(root)->observed_over = true;
 }
 
-void pt_lattice_finish(struct pt_lattice *l, const char *lost)
+void pt_lattice_finish(struct pt_lattice *root, const char *lost)
 {
+    lat_stretch_finish(root);
+    struct pt_lattice *l = lat_heir(root);
     struct pt_finding *finding = l->finding;
     uint64_t since = l->options->now ? l->options->now() : 0;
     if (!l->started)

@@ -149,7 +149,8 @@ static inline pt_set lat_past_set(const struct lat_past_level *past, uint32_t cu
     return past->sets[past->one_set ? 0 : cut];
 }
 
-enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows */
+enum { LAT_BLOCK_CLASSES = 12, LAT_BOUNDED_LEVELS = 4096 }; /* so many are remembered of bounded windows, ... */
+enum { LAT_HISTORY_STRIDE = 17 };                           /* ... and so many are dropped together */
 
 struct lat_history {
     struct lat_past_level *levels; /* ascending, a ring: the first one is at `head` */
@@ -206,7 +207,8 @@ struct pt_lattice {
     struct pt_finding *finding;
     struct pt_relation relation; /* its columns are those below */
     bool by_needs;               /* pt_relation_by_needs, asked once */
-    _Alignas(LAT_CACHE_LINE) struct pt_sets sets;
+    struct pt_sets *sets;        /* its own, or those of the lattice whose stretches this one explores (stretch.h) */
+    _Alignas(LAT_CACHE_LINE) struct pt_sets own_sets;
     _Alignas(LAT_CACHE_LINE) bool module;
     bool same_letters; /* whoever comes to a cut reads the same letter: no module, no event of the property */
     bool full;         /* window and lookahead are both `all` */
@@ -268,8 +270,19 @@ struct pt_lattice {
     struct lat_share *share;     /* full exploration: with other processes; NULL: alone (share.h) */
     struct lat_ranks *ranks;     /* NULL until it is needed */
     bool relayed;                /* somebody else may fill levels just now (relay.c) */
-    bool ranked;                 /* the cuts of `current` are words there: they have no keys, and there is no layout */
-    struct lat_joints *joints;   /* full exploration: values of joint variables by number; NULL: none, or too many */
+    struct lat_stretches *stretches; /* two threads explore it (stretch.h); NULL: nobody does */
+    uint64_t joins;                  /* ... and so many stretches have joined */
+    struct pt_lattice *heir;         /* what explores it in its place since then; NULL: it does so itself */
+    struct lat_stretch *stretch;     /* it is somebody else's, and tells nothing; NULL: it does */
+    uint64_t check;                  /* ... and at this level a snapshot is due */
+    bool remembers;                  /* ... and it has a history */
+    struct pt_clock_pool clocks;     /* ... of the events that it was given */
+    uint64_t eager;                  /* ... it has just begun: up to this level words are tried each time */
+    bool meets;                      /* ... it explores nothing: it follows the actual run */
+    uint64_t stretch_due, stretch_again, stretch_wait; /* levels: to begin at; not before; to wait if it fails */
+    uint64_t pace_since, pace_level;                   /* what is timed before */
+    bool ranked;               /* the cuts of `current` are words there: they have no keys, and there is no layout */
+    struct lat_joints *joints; /* full exploration: values of joint variables by number; NULL: none, or too many */
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint64_t *counts; /* column_count each */
         uint32_t count, column_count;
@@ -367,7 +380,7 @@ static inline pt_letter lat_cut_letter(struct pt_lattice *l, struct lat_worker *
     uint32_t effect = field->effect[index];
     if (field->joint[index])
         return l->module ? lat_module_letter(l, w, key, PT_NONE) : lat_joint_letter(l, w, key, before, effect);
-    return effect == PT_NONE ? before : pt_sets_apply(&l->sets, &w->cache, before, effect);
+    return effect == PT_NONE ? before : pt_sets_apply(l->sets, &w->cache, before, effect);
 }
 /* The letter that a run reads when it comes to the cut by an event that may be a user event. */
 static inline pt_letter lat_event_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
@@ -375,8 +388,7 @@ static inline pt_letter lat_event_letter(struct pt_lattice *l, struct lat_worker
 {
     if (user_event == PT_NONE)
         return letter;
-    return l->module ? lat_module_letter(l, w, key, user_event)
-                     : pt_sets_event(&l->sets, &w->cache, letter, user_event);
+    return l->module ? lat_module_letter(l, w, key, user_event) : pt_sets_event(l->sets, &w->cache, letter, user_event);
 }
 struct lat_level *lat_level_new(uint32_t part_count);
 /* Sets the number of parts; no worker may be at it. Memory of parts is kept for the next level. */
@@ -484,6 +496,28 @@ void lat_relay_quit(struct pt_lattice *l);
 /* Levels before this one are not remembered any more; by who fills. */
 void lat_relay_forget(struct pt_lattice *l, uint64_t level);
 
+static inline struct pt_lattice *lat_heir(struct pt_lattice *root)
+{
+    return root->heir ? root->heir : root;
+}
+
+/* stretch.c: two threads explore stretches of the trace; all of these of the lattice that others know */
+/* Whether that may be tried just now, or will be. */
+bool lat_stretch_hopes(const struct pt_lattice *l);
+/* After an event: begins, if it is time. */
+void lat_stretch_begin(struct pt_lattice *root);
+/* A relevant event, while there are two. */
+enum pt_status lat_stretch_push(struct pt_lattice *root, const struct pt_event *event, uint32_t lane, uint32_t var,
+                                uint32_t user_event, const struct pt_clock *clock, struct pt_err *err);
+/* One thread goes on, as if it had explored all so far; nothing to do where there are not two. */
+void lat_stretch_end(struct pt_lattice *root);
+/* The trace has ended: all of it is explored then, by one or by both. */
+void lat_stretch_finish(struct pt_lattice *root);
+/* Nothing will be asked any more. */
+void lat_stretch_drop(struct pt_lattice *root);
+/* At a level for which `check` asks. */
+void lat_stretch_check(struct pt_lattice *l);
+
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);
 /* Whether the current level can be stepped here; brings it into order if so. */
@@ -557,6 +591,18 @@ static inline void lat_alone(const struct pt_lattice *l, bool begins)
 }
 
 /* lattice_push.c */
+/* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
+ * again. */
+enum { LAT_PUSH_BATCH = 16 };
+struct lat_column *lat_column_of(struct pt_lattice *l, uint32_t lane);
+/* An event as it was met, for a lattice that has not been given it. */
+struct lat_logged;
+void lat_take_logged(struct pt_lattice *l, const struct lat_logged *event);
+/* What an event is for the actual run, and what it does to letters; PT_EINPUT as pt_lattice_push. */
+enum pt_status lat_meet(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event, uint32_t var,
+                        uint32_t user_event, uint32_t *ret_effect, struct pt_err *err);
+/* The tenant of a column whose next event is the thread's. */
+uint32_t lat_tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread);
 /* The actual run takes one more step. */
 void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event);
 /* Adds the time since then, so many times, to what the exploration took. */

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/lattice_impl.h"
 #include "engine/step.h"
-
-/* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
- * again. */
-enum { BATCH = 16 };
+#include "engine/stretch.h"
 
 /* Somebody else may use the first worker's. */
 static struct pt_worker_cache *own_cache(struct pt_lattice *l)
@@ -19,11 +15,22 @@ static struct pt_worker_cache *own_cache(struct pt_lattice *l)
     return &l->workers[l->relayed ? 1 : 0].cache;
 }
 
+static void follow_trail(struct pt_lattice *l, pt_mstate observed)
+{
+    if (l->trail_count > 4096 && l->level > l->trail_first + l->trail_count / 2) {
+        uint32_t drop = (uint32_t)(l->level - l->trail_first);
+        l->trail_count -= drop;
+        l->trail_first += drop;
+        memmove(l->trail, l->trail + drop, l->trail_count * sizeof *l->trail);
+    }
+    PT_PUSH(l->trail, l->trail_count, l->trail_cap, observed);
+}
+
 /* The actual run takes one more step. */
 void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event)
 {
     if (!l->observed_over) {
-        l->observed_state = pt_sets_run(&l->sets, own_cache(l), l->observed_state, letter);
+        l->observed_state = pt_sets_run(l->sets, own_cache(l), l->observed_state, letter);
         if (l->observed_state == PT_MSTATE_BAD) {
             l->finding->how = PT_HOW_OBSERVED;
             l->observed_bad = l->pushed;
@@ -36,18 +43,11 @@ void lat_observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *
         }
         l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
     }
-    if (!l->full && !l->stopped) {
-        if (l->trail_count > 4096 && l->level > l->trail_first + l->trail_count / 2) {
-            uint32_t drop = (uint32_t)(l->level - l->trail_first);
-            l->trail_count -= drop;
-            l->trail_first += drop;
-            memmove(l->trail, l->trail + drop, l->trail_count * sizeof *l->trail);
-        }
-        PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
-    }
+    if (!l->full && !l->stopped && !l->meets)
+        follow_trail(l, l->observed_state);
 }
 
-static struct lat_column *column_of(struct pt_lattice *l, uint32_t lane)
+struct lat_column *lat_column_of(struct pt_lattice *l, uint32_t lane)
 {
     if (lane >= l->column_of_lane_cap) {
         size_t old = l->column_of_lane_cap;
@@ -65,8 +65,7 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t lane)
     return &l->columns[l->column_of_lane[lane]];
 }
 
-/* The tenant of a column whose next event is the thread's. */
-static uint32_t tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread)
+uint32_t lat_tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t thread)
 {
     if (column->tenant != PT_NONE && l->tenants[column->tenant].thread == thread)
         return column->tenant;
@@ -116,7 +115,7 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
                   uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
 {
     struct lat_column *column = &l->columns[cut_event->column];
-    uint32_t tenant = tenant_of(l, column, event->thread);
+    uint32_t tenant = lat_tenant_of(l, column, event->thread);
     uint64_t *last = l->joint_count ? last_writes(l, column, var) : NULL;
     lat_column_grow(column);
     struct lat_event *e = lat_event_at(column, column->arrived + 1); /* written where it will lie: see check_writes */
@@ -149,9 +148,9 @@ static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_v
         return pt_monitor_letter(l->monitor, l->observed_values, user_event);
     if (var != PT_NONE)
         l->observed_letter = l->is_joint[var]
-                                 ? pt_sets_apply_joint(&l->sets, l->observed_letter, effect, l->observed_values)
-                                 : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
-    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
+                                 ? pt_sets_apply_joint(l->sets, l->observed_letter, effect, l->observed_values)
+                                 : pt_sets_apply(l->sets, cache, l->observed_letter, effect);
+    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(l->sets, cache, l->observed_letter, user_event);
 }
 
 /* Reading the clock for each event would cost more than a narrow level: later on one event stands for many. */
@@ -169,18 +168,11 @@ void lat_timed(struct pt_lattice *l, uint64_t since, uint32_t weight)
         l->busy_ns += (l->options->now() - since) * weight;
 }
 
-enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t lane, uint32_t var,
-                               uint32_t user_event, struct pt_clock *clock, struct pt_err *err)
+enum pt_status lat_meet(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event, uint32_t var,
+                        uint32_t user_event, uint32_t *ret_effect, struct pt_err *err)
 {
-    if (!l->started)
-        lat_start(l);
-    uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
-    uint64_t since = weight ? l->options->now() : 0;
-    struct lat_column *column = column_of(l, lane);
-    uint32_t c = (uint32_t)(column - l->columns);
-    struct pt_cut_event e = {c, column->arrived + 1, clock, event->object, event->op};
     if (var != PT_NONE && !l->stopped) {
-        enum pt_status status = check_writes(l, &e, event, var, err);
+        enum pt_status status = check_writes(l, e, event, var, err);
         if (status != PT_OK)
             lat_relay_drain(l); /* it may have been over before */
         if (status != PT_OK && !l->stopped)
@@ -190,30 +182,89 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     l->finding->relevant++;
     uint32_t effect = PT_NONE;
     if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
-        effect = pt_sets_effect(&l->sets, own_cache(l), var, event->value);
+        effect = pt_sets_effect(l->sets, own_cache(l), var, event->value);
     lat_observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
-    if (column->arrived - column->freed == UINT32_MAX)
-        pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");
+    *ret_effect = effect;
+    return PT_OK;
+}
+
+/* After the exploration has ended. */
+static void pass_by(struct pt_lattice *l, const struct pt_cut_event *e)
+{
+    struct lat_column *column = &l->columns[e->column];
+    if (column->arrived != column->freed) /* it has just turned out to be over */
+        lat_forget(l);
+    column->arrived++;
+    column->freed++;
+    if (!l->full)
+        lat_cone_late_event(l, e);
+}
+
+/* Of a bounded window, that has been stored. */
+static void line_up(struct pt_lattice *l, const struct pt_cut_event *e)
+{
+    struct lat_place place = {e->index, e->column};
+    PT_PUSH(l->line, l->line_count, l->line_cap, place);
+    if (!l->ranked)
+        lat_layout_add(l, e->column);
+    if (++l->waiting == LAT_PUSH_BATCH) {
+        l->waiting = 0;
+        lat_cone_advance(l);
+    }
+}
+
+void lat_take_logged(struct pt_lattice *l, const struct lat_logged *from)
+{
+    struct lat_column *column = lat_column_of(l, from->lane);
+    struct pt_event event = {.line = from->line,
+                             .op = from->op,
+                             .thread = from->thread,
+                             .object = from->object,
+                             .loc = from->loc,
+                             .value = from->value};
+    struct pt_clock *clock = pt_clock_new(from->clock_len, &l->clocks);
+    if (from->clock_len)
+        memcpy(clock->counts, from->counts, from->clock_len * sizeof *clock->counts);
+    struct pt_cut_event e = {(uint32_t)(column - l->columns), column->arrived + 1, clock, from->object, from->op};
+    l->pushed++;
     if (l->stopped) {
-        if (column->arrived != column->freed) /* it has just turned out to be over */
+        pass_by(l, &e);
+    } else {
+        follow_trail(l, from->observed);
+        store(l, &e, &event, from->var, from->user_event, from->effect, clock);
+        line_up(l, &e);
+        if (l->stopped && !l->stretch)
             lat_forget(l);
-        column->arrived++;
-        column->freed++;
-        if (!l->full)
-            lat_cone_late_event(l, &e);
+    }
+    pt_clock_unref(clock);
+}
+
+enum pt_status pt_lattice_push(struct pt_lattice *root, const struct pt_event *event, uint32_t lane, uint32_t var,
+                               uint32_t user_event, struct pt_clock *clock, struct pt_err *err)
+{
+    if (root->stretches)
+        return lat_stretch_push(root, event, lane, var, user_event, clock, err);
+    struct pt_lattice *l = lat_heir(root);
+    if (!l->started)
+        lat_start(l);
+    uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed), effect;
+    uint64_t since = weight ? l->options->now() : 0;
+    struct lat_column *column = lat_column_of(l, lane);
+    struct pt_cut_event e = {(uint32_t)(column - l->columns), column->arrived + 1, clock, event->object, event->op};
+    enum pt_status status = lat_meet(l, &e, event, var, user_event, &effect, err);
+    if (status != PT_OK)
+        return status;
+    if (column->arrived - column->freed == UINT32_MAX)
+        pt_lattice_give_up(root, "4294967295 relevant events of one thread were in memory, and no more can be");
+    if (l->stopped) {
+        pass_by(l, &e);
         return PT_OK;
     }
     store(l, &e, event, var, user_event, effect, clock);
     if (!l->full) {
-        struct lat_place place = {e.index, c};
-        PT_PUSH(l->line, l->line_count, l->line_cap, place);
-        if (!l->ranked)
-            lat_layout_add(l, c);
-        if (++l->waiting == BATCH) {
-            l->waiting = 0;
-            lat_cone_advance(l);
-        }
+        line_up(l, &e);
         lat_timed(l, since, weight);
+        lat_stretch_begin(root);
     } else if (l->options->memory_limit && lat_over_events(l)) {
         lat_give_up(l, "the memory limit was reached while the trace was read");
     }

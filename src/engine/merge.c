@@ -185,8 +185,8 @@ static inline __attribute__((always_inline)) pt_set step_each(struct pt_lattice 
         if (heads[f] != *key)
             continue;
         pt_letter read = lat_event_letter(l, w, key, letter, s->field->user_event[index_of(s, *key)]);
-        pt_set stepped = pt_sets_step(&l->sets, &w->cache, s->sets[s->at], read);
-        set = any ? pt_sets_union(&l->sets, &w->cache, set, stepped) : stepped;
+        pt_set stepped = pt_sets_step(l->sets, &w->cache, s->sets[s->at], read);
+        set = any ? pt_sets_union(l->sets, &w->cache, set, stepped) : stepped;
         any = true;
     }
     return set;
@@ -249,7 +249,7 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
         }
         if (manner.later) {
             if (set != came)
-                set = pt_sets_union(&l->sets, &w->cache, set, came);
+                set = pt_sets_union(l->sets, &w->cache, set, came);
             advance(s, &heads[f], guard);
         }
     }
@@ -259,7 +259,7 @@ merge_cut(struct pt_lattice *l, struct lat_worker *w, struct stream *streams, ui
         return put(l, o, key, manner.counts ? &runs : NULL, letter, set);
     if (manner.later) {
         if (set != o->step.a || letter != o->step.b)
-            o->step = (struct memo){set, letter, pt_sets_step(&l->sets, &w->cache, set, letter)};
+            o->step = (struct memo){set, letter, pt_sets_step(l->sets, &w->cache, set, letter)};
         return put(l, o, key, manner.counts ? &runs : NULL, letter, o->step.result);
     }
     if (!l->counting)

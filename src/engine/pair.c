@@ -104,7 +104,7 @@ static void make_end(struct pt_lattice *l, uint32_t at, uint32_t i, uint32_t f)
         return;
     to->letters[at] = lat_cut_letter(l, w, &to->keys[at], from->letters[i], field, index);
     pt_letter letter = lat_event_letter(l, w, &to->keys[at], to->letters[at], field->user_event[index]);
-    to->sets[at] = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
+    to->sets[at] = pt_sets_step(l->sets, &w->cache, from->sets[i], letter);
 }
 
 /* Steps and effects repeat along a row, so the last one is tried before the table. */
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) pt_set step(struct pt_lattice *l, s
                                                          pt_letter letter)
 {
     if (memo->a != set || memo->b != letter)
-        *memo = (struct memo){set, letter, pt_sets_step(&l->sets, &l->workers[0].cache, set, letter)};
+        *memo = (struct memo){set, letter, pt_sets_step(l->sets, &l->workers[0].cache, set, letter)};
     return memo->result;
 }
 
@@ -217,7 +217,7 @@ static void sets_of_several(struct pt_lattice *l, const uint64_t *keys, const pt
         pt_set set = step(l, &of_a, from->sets[i], lat_event_letter(l, w, &keys[i], letters[i], a->user_event[ia]));
         pt_set other =
             step(l, &of_b, from->sets[i + 1], lat_event_letter(l, w, &keys[i], letters[i], b->user_event[ib]));
-        sets[i] = pt_sets_union(&l->sets, &w->cache, set, other);
+        sets[i] = pt_sets_union(l->sets, &w->cache, set, other);
     }
 }
 

@@ -339,7 +339,8 @@ enum lat_made lat_ranks_make(struct pt_lattice *l)
 enum lat_made lat_ranks_expand(struct pt_lattice *l)
 {
     uint64_t window = l->options->window;
-    if (!l->by_needs || l->finding->complete || window > MOST_KEPT || (l->ranks && l->level < l->ranks->retry))
+    bool too_early = l->ranks && !l->ranked && l->level < l->ranks->retry && l->level >= l->eager;
+    if (!l->by_needs || l->finding->complete || window > MOST_KEPT || too_early)
         return LAT_NOT_MADE;
     if (!l->ranks)
         l->ranks = ranks_new(l);

@@ -38,7 +38,7 @@ static uint32_t joint_effect(struct pt_lattice *l, lat_word word)
             return memo->effect;
     }
     lat_window_values(l, word);
-    uint32_t effect = pt_sets_joint(&l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
+    uint32_t effect = pt_sets_joint(l->sets, &w->cache, pt_monitor_eval_joint(l->monitor, w->values));
     if (memo) {
         memcpy(memo->writes, writes, sizeof writes);
         memo->effect = effect;
@@ -58,8 +58,8 @@ static pt_letter letter_after(struct pt_lattice *l, lat_word word, pt_letter bef
     struct pt_worker_cache *cache = &l->workers[0].cache;
     if (event->joint && l->module)
         return module_letter(l, word, PT_NONE);
-    pt_letter letter = event->effect == PT_NONE ? before : pt_sets_apply(&l->sets, cache, before, event->effect);
-    return event->joint ? pt_sets_apply(&l->sets, cache, letter, joint_effect(l, word)) : letter;
+    pt_letter letter = event->effect == PT_NONE ? before : pt_sets_apply(l->sets, cache, before, event->effect);
+    return event->joint ? pt_sets_apply(l->sets, cache, letter, joint_effect(l, word)) : letter;
 }
 
 /* ---- edges ---- */
@@ -149,8 +149,8 @@ static pt_set stepped_set(struct pt_lattice *l, lat_word word, pt_letter letter,
     struct pt_worker_cache *cache = &l->workers[0].cache;
     uint32_t user_event = l->ranks->reading->events[edge->bit].user_event;
     if (user_event != PT_NONE)
-        letter = l->module ? module_letter(l, word, user_event) : pt_sets_event(&l->sets, cache, letter, user_event);
-    return pt_sets_step(&l->sets, cache, l->current->parts[0].sets[edge->from], letter);
+        letter = l->module ? module_letter(l, word, user_event) : pt_sets_event(l->sets, cache, letter, user_event);
+    return pt_sets_step(l->sets, cache, l->current->parts[0].sets[edge->from], letter);
 }
 
 /* Who brings the letter does not matter; best an event that leaves atoms over several variables alone. */
@@ -179,7 +179,7 @@ static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effe
         if (__builtin_add_overflow(runs, from->runs[e->from], &runs))
             runs = UINT64_MAX;
         if (from->sets[e->from] != set && !r->stepped)
-            set = pt_sets_union(&l->sets, cache, set, from->sets[e->from]);
+            set = pt_sets_union(l->sets, cache, set, from->sets[e->from]);
     }
     to->runs[at] = runs;
     to->letters[at] = 0;
@@ -195,10 +195,10 @@ static inline void fill_cut(struct pt_lattice *l, uint32_t at, struct memo *effe
     if (r->stepped) {
         set = stepped_set(l, word, effect->result, edge);
         while (++edge < end)
-            set = pt_sets_union(&l->sets, cache, set, stepped_set(l, word, effect->result, edge));
+            set = pt_sets_union(l->sets, cache, set, stepped_set(l, word, effect->result, edge));
     } else {
         if (set != step->a || effect->result != step->b)
-            *step = (struct memo){set, effect->result, pt_sets_step(&l->sets, cache, set, effect->result)};
+            *step = (struct memo){set, effect->result, pt_sets_step(l->sets, cache, set, effect->result)};
         set = step->result;
     }
     to->sets[at] = set;
@@ -216,6 +216,7 @@ static bool fill_calm(struct pt_lattice *l)
     pt_set *sets = to->sets, first = PT_NONE;
     const uint32_t *parents = level->parents;
     struct memo step = {PT_NONE, 0, 0};
+    struct pt_sets *const known = l->sets;
     bool same = true;
     for (uint32_t i = 0, at = 0; i < level->run_count; i++) {
         const struct lat_rank_event *event = &l->ranks->reading->events[level->runs[i].top];
@@ -223,7 +224,7 @@ static bool fill_calm(struct pt_lattice *l)
         while (at < end) {
             pt_letter before = befores[parents[at]], letter = letter_after(l, l->ranks->fill_words[at], before, event);
             if (step.a || letter != step.b)
-                step = (struct memo){0, letter, pt_sets_step(&l->sets, &l->workers[0].cache, set, letter)};
+                step = (struct memo){0, letter, pt_sets_step(known, &l->workers[0].cache, set, letter)};
             first = first == PT_NONE ? step.result : first;
             same = same && step.result == first;
             const pt_set after = step.result;

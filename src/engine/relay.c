@@ -1,5 +1,6 @@
 /*
- * The cone of one property by two threads. What cuts a level has does not depend on the property (ranks.c), so one
+ * The cone of one property by two threads, where stretches of the trace (stretch.h) cannot be explored side by side, or
+ * did not join. What cuts a level has does not depend on the property (ranks.c), so one
  * thread, the caller's, makes levels one after the other as events come, and another one, some levels behind, fills
  * them with runs, letters and sets, looks for violations and remembers them. A level is too small to be divided among
  * threads that meet at its end, but they need not meet: levels are handed on in a ring (handed.c), many at a time.
@@ -71,8 +72,9 @@ static bool may_relay(const struct pt_lattice *l)
     return l->options->relays && !l->options->memory_limit && !l->options->exhaustive && !l->module;
 }
 
-bool pt_lattice_may_relay(const struct pt_lattice *l)
+bool pt_lattice_may_relay(const struct pt_lattice *root)
 {
+    const struct pt_lattice *l = root->heir ? root->heir : root;
     return l->ranked && may_relay(l);
 }
 
@@ -193,7 +195,7 @@ static void take_tally(struct pt_lattice *l)
     finding->levels = tally->levels > finding->levels ? tally->levels : finding->levels;
     finding->states += tally->states;
     finding->width = tally->width > finding->width ? tally->width : finding->width;
-    uint64_t bytes = tally->bytes + pt_sets_bytes(&l->sets);
+    uint64_t bytes = tally->bytes + pt_sets_bytes(l->sets);
     l->peak = bytes > l->peak ? bytes : l->peak;
     *tally = (struct lat_tally){0};
 }
@@ -400,6 +402,12 @@ bool lat_relay_ready(struct pt_lattice *l)
     struct lat_ranks *r = l->ranks;
     if (!may_relay(l) || l->options->relays_wait)
         return false;
+    if (lat_stretch_hopes(l)) { /* that would be faster */
+        lat_relay_drain(l);
+        if (!l->stopped)
+            lat_relay_quit(l);
+        return false;
+    }
     if (!r->relay) {
         if (!is_due(l))
             return false;

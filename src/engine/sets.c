@@ -80,7 +80,10 @@ void pt_worker_cache_release(struct pt_worker_cache *cache)
 
 pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state)
 {
-    return pt_strtab_intern(&sets->sets, (const char *)&state, sizeof state);
+    pthread_mutex_lock(&sets->lock);
+    pt_set set = pt_strtab_intern(&sets->sets, (const char *)&state, sizeof state);
+    pthread_mutex_unlock(&sets->lock);
+    return set;
 }
 
 const pt_mstate *pt_sets_members(const struct pt_sets *sets, pt_set set, uint32_t *ret_count)

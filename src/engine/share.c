@@ -222,7 +222,7 @@ static void stage(struct pt_lattice *l, const struct lat_part *from, uint32_t i,
     pt_letter letter = lat_cut_letter(l, w, key, from->letters[i], field, index);
     pt_set set = from->sets[i];
     if (!later)
-        set = pt_sets_step(&l->sets, &w->cache, set, lat_event_letter(l, w, key, letter, field->user_event[index]));
+        set = pt_sets_step(l->sets, &w->cache, set, lat_event_letter(l, w, key, letter, field->user_event[index]));
     to->letters[at] = letter;
     to->sets[at] = set;
     lat_words_tell(l, letter, set);

@@ -90,7 +90,7 @@ static void put(struct pt_lattice *l, struct lat_part *to, const struct source *
     if (__builtin_add_overflow(to->runs[last], from->runs[s->at], &to->runs[last]))
         to->runs[last] = UINT64_MAX;
     if (to->sets[last] != from->sets[s->at])
-        to->sets[last] = pt_sets_union(&l->sets, &l->workers[0].cache, to->sets[last], from->sets[s->at]);
+        to->sets[last] = pt_sets_union(l->sets, &l->workers[0].cache, to->sets[last], from->sets[s->at]);
 }
 
 static void drain(struct pt_lattice *l, struct lat_part *to, struct source *sources, uint32_t count)

@@ -102,7 +102,7 @@ static void tell_set(struct pt_lattice *l, pt_set set)
         return;
     put32(&share->words, WORD_SET);
     put32(&share->words, set);
-    const pt_mstate *members = pt_sets_members(&l->sets, set, &count);
+    const pt_mstate *members = pt_sets_members(l->sets, set, &count);
     lat_words_put_states(l, &share->words, members, count);
 }
 
@@ -138,7 +138,7 @@ void lat_words_learn(struct pt_lattice *l, uint32_t p, const unsigned char *data
         } else {
             pt_mstate *states;
             data = lat_words_get_states(l, data, &states, &count);
-            note(&l->share->sets[p], theirs, pt_sets_of(&l->sets, states, count));
+            note(&l->share->sets[p], theirs, pt_sets_of(l->sets, states, count));
             free(states);
         }
     }

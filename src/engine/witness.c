@@ -155,7 +155,7 @@ static bool in_goal(const struct walk *w, pt_mstate state)
 static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t *ret_count)
 {
     uint32_t count, kept = 0;
-    const pt_mstate *members = pt_sets_members(&w->l->sets, set, &count);
+    const pt_mstate *members = pt_sets_members(w->l->sets, set, &count);
     pt_mstate *list = pt_xmalloc(count * sizeof *list);
     for (uint32_t i = 0; i < count; i++)
         if (in_goal(w, pt_monitor_step(w->l->monitor, members[i], letter)))

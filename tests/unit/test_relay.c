@@ -118,7 +118,8 @@ static void test_like_one_thread(void **state)
                                               .cuts_for_each = 1,
                                               .cores = n % 5 ? 2 : 0, /* sleeps at once, or looks on */
                                               .trace = "t",
-                                              .batches = true};
+                                              .batches = true,
+                                              .stretch = PT_NO_STRETCHES};
         comp_init(&c);
         make(&c, &seed, n % 2);
         explore(&one, &c, texts[n % 6], &options);
@@ -146,8 +147,14 @@ static void test_several_properties(void **state)
         struct computation c;
         struct explored one, four;
         char text[512];
-        struct pt_analysis_options options = {
-            .window = 32, .lookahead = 128, .jobs = 1, .cuts_for_each = 1, .cores = 4, .trace = "t", .batches = true};
+        struct pt_analysis_options options = {.window = 32,
+                                              .lookahead = 128,
+                                              .jobs = 1,
+                                              .cuts_for_each = 1,
+                                              .cores = 4,
+                                              .trace = "t",
+                                              .batches = true,
+                                              .stretch = PT_NO_STRETCHES};
         snprintf(text, sizeof text, "%s property q%s", texts[n % 6], texts[(n + 1 + n / 6) % 6] + strlen("property p"));
         comp_init(&c);
         make(&c, &seed, n % 2);
@@ -177,8 +184,14 @@ static void test_ends_anywhere(void **state)
         struct pt_err err;
         struct pt_properties *props = pt_properties_new();
         struct pt_monitor *monitor;
-        struct pt_analysis_options options = {
-            .window = 64, .lookahead = 256, .jobs = 2, .cuts_for_each = 1, .cores = 2, .trace = "t", .batches = true};
+        struct pt_analysis_options options = {.window = 64,
+                                              .lookahead = 256,
+                                              .jobs = 2,
+                                              .cuts_for_each = 1,
+                                              .cores = 2,
+                                              .trace = "t",
+                                              .batches = true,
+                                              .stretch = PT_NO_STRETCHES};
         comp_init(&c);
         make(&c, &seed, false);
         assert_int_equal(pt_properties_add(props, "t.prop", texts[n % 6], strlen(texts[n % 6]), NULL, NULL, &err),
@@ -224,8 +237,14 @@ static void test_error_after_the_end(void **state)
         struct computation c;
         struct explored one, two;
         struct pt_clock_entry clocks[EVENTS];
-        struct pt_analysis_options options = {
-            .window = 16, .lookahead = 64, .jobs = 1, .cuts_for_each = 1, .cores = 2, .trace = "t", .batches = true};
+        struct pt_analysis_options options = {.window = 16,
+                                              .lookahead = 64,
+                                              .jobs = 1,
+                                              .cuts_for_each = 1,
+                                              .cores = 2,
+                                              .trace = "t",
+                                              .batches = true,
+                                              .stretch = PT_NO_STRETCHES};
         if (n % 50 == 0)
             bad = UINT64_MAX;
         comp_init(&c);
