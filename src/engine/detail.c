@@ -24,10 +24,28 @@ static struct lat_event *event_of(const struct pt_lattice *l, struct lat_chosen 
     return lat_event_at(&l->columns[step.column], step.index);
 }
 
+/* The number of a thread's first event; 0: it is forgotten, so that all cuts have it. */
+static uint64_t first_number(const struct pt_lattice *l, const struct lat_tenant *tenant)
+{
+    const struct lat_column *column = &l->columns[tenant->column];
+    return tenant->before < column->freed ? 0 : lat_event_at(column, tenant->before + 1)->number;
+}
+
+/* The threads, which are in the order of their first events, that have come by then. How many more the lattice knows of
+ * depends on how far somebody had read while another thread found the violation (relay.c): no two runs need agree. A
+ * lattice that is drawn has them all, since its cuts may have later events; but it is too short for two threads. */
+static uint32_t threads_until(const struct pt_lattice *l, uint64_t number)
+{
+    uint32_t count = l->tenant_count;
+    while (l->level >= PT_VIEW_MAX && count && first_number(l, &l->tenants[count - 1]) > number)
+        count--;
+    return count;
+}
+
 void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual)
 {
     struct pt_finding *finding = l->finding;
-    uint32_t count = l->tenant_count;
+    uint32_t count = threads_until(l, finding->witness_from + finding->actual_count);
     if (finding->actual_count > MAX_EVENTS || (uint64_t)finding->actual_count * count > MAX_CELLS)
         return;
     const char **threads = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *threads);
