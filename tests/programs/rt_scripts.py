@@ -33,16 +33,21 @@ class Simulation:
         self.clocks[t][t] = self.clocks[t].get(t, 0) + 1
         self.events.append((t, self.clocks[t]))
 
+    def ordered(self, at, size):
+        """The bytes by whose clocks an access is ordered: all of the watched variables that it touches, too."""
+        touched = [(low, high) for low, high in self.watched if low < at + size and at < high]
+        return range(min([at] + [low for low, _ in touched]), max([at + size] + [high for _, high in touched]))
+
     def read(self, t, at, size):
         clock = self.clocks[t]
-        for byte in range(at, at + size):
+        for byte in self.ordered(at, size):
             clock = self.join(clock, self.write.get(byte))
         self.clocks[t] = clock
-        for byte in range(at, at + size):
+        for byte in self.ordered(at, size):
             self.access[byte] = self.join(clock, self.access.get(byte))
 
     def store(self, t, at, size):
-        for byte in range(at, at + size):
+        for byte in self.ordered(at, size):
             self.clocks[t] = self.join(self.clocks[t], self.access.get(byte))
         # one after the other: by the granule in which it is touched first, and there those that were named last come first
         touched = [(max(low, at) // 8, -i, (low, high)) for i, (low, high) in enumerate(self.watched) if low < at + size and at < high]
@@ -51,7 +56,7 @@ class Simulation:
             self.event(t)
             if variable in self.latest:
                 self.latest[variable] = self.clocks[t]
-        for byte in range(at, at + size):
+        for byte in self.ordered(at, size):
             self.access[byte] = self.write[byte] = self.clocks[t]
 
     def forget(self, at, size):

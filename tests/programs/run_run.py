@@ -120,6 +120,29 @@ def each_about_one_variable():
 
 
 @test
+def pieces_of_one_variable():
+    """Writes of one variable are ordered, whichever of its bytes they are of and whatever they do not know of each other: a state has one
+    value of it. So says each way of recording."""
+    write("pieces.c", "#include <pthread.h>\nlong wide; char text[24];\n"
+          "static void *work(void *at) { ((volatile char *)&wide)[(long)at] = 1; ((volatile char *)text)[(long)at * 9] = 'a'; return 0; }\n"
+          "int main(void) {\n    pthread_t list[2];\n    for (long i = 0; i < 2; i++) pthread_create(&list[i], 0, work, (void *)i);\n"
+          "    for (int i = 0; i < 2; i++) pthread_join(list[i], 0);\n    return 0;\n}\n")
+    write("wide.prop", "property p: always wide < 300;")
+    write("text.prop", 'property p: always text != "no";')
+    write("both.prop", 'property p: always (wide < 300 || text != "no");')
+    done = run(PORTENT, "cc", "-O1", "-pthread", "pieces.c", "-o", "pieces")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    for name, relevant in (("wide", 2), ("text", 2), ("both", 4)):
+        for options in ([], ["-o", "pieces.trace"]):
+            done = run(PORTENT, "run", "-q", "-s", name + ".prop", *options, "-r", "pieces.json", "--", "./pieces")
+            same(f"status of {name} {options} ({done.stderr})", done.returncode, 0)
+            found = json.loads(read("pieces.json"))["properties"][0]
+            same(f"{name} {options}", [found["verdict"], found["relevant"]], ["holds", relevant])
+            true(f"runs of {name}: {found['runs']}", name == "both" or found["runs"] == "1")
+        same_offline(name + ".prop", "pieces.trace", "pieces.json")
+
+
+@test
 def named_beside_one_variable():
     """What a library names itself is no matter to a property of one variable, unless it has that name: then events of it are missed. Where the
     program itself names something all is watched as ever."""

@@ -31,8 +31,9 @@ enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2, PT_ATTEND_PATHS = 4 };
 
 /* An access under way: see shadow/slow.h. */
 struct pt_locked_range {
-    uintptr_t from, to;  /* the bytes accessed */
-    uintptr_t low, high; /* the granules locked */
+    uintptr_t from, to;    /* the bytes accessed */
+    uintptr_t low, high;   /* the granules locked */
+    uintptr_t first, last; /* the bytes whose clocks it has: also all of the watched variables that it touches */
     bool watched;
     bool kept;     /* nothing of it is locked: the thread keeps all of it (kept.h) */
     bool silent;   /* nor is anything to be known of it: it is made in silence (silence.h) */

@@ -17,16 +17,28 @@
 #include "runtime/shadow/silence.h"
 #include "runtime/shadow/watch.h"
 
-static unsigned touched_bytes(const struct pt_locked_range *range, uintptr_t granule)
+static unsigned bytes_between(uintptr_t from, uintptr_t to, uintptr_t granule)
 {
     unsigned bytes = 0xff;
-    if (range->from >= granule + 8 || range->to <= granule)
+    if (from >= granule + 8 || to <= granule)
         return 0;
-    if (range->from > granule)
-        bytes &= 0xffu << (range->from - granule);
-    if (range->to < granule + 8)
-        bytes &= 0xffu >> (granule + 8 - range->to);
+    if (from > granule)
+        bytes &= 0xffu << (from - granule);
+    if (to < granule + 8)
+        bytes &= 0xffu >> (granule + 8 - to);
     return bytes;
+}
+
+static unsigned touched_bytes(const struct pt_locked_range *range, uintptr_t granule)
+{
+    return bytes_between(range->from, range->to, granule);
+}
+
+/* Two accesses of one variable are ordered if one writes, whichever of its bytes they touch (contract 3): a state has
+ * one value of it. So who touches some bytes of a watched variable has the clocks of all. */
+static unsigned ordered_bytes(const struct pt_locked_range *range, uintptr_t granule)
+{
+    return bytes_between(range->first, range->last, granule);
 }
 
 static uint64_t locked_word(pt_shadow_word *word)
@@ -56,12 +68,24 @@ static bool wide_enough(struct pt_locked_range *range, uintptr_t granule, uintpt
         if (!address || address >= range->to || address + watched->size <= range->from)
             continue;
         range->watched = true;
+        if (!watched->bit_size && address < range->first)
+            range->first = address;
+        if (!watched->bit_size && address + watched->size > range->last)
+            range->last = address + watched->size;
         if ((address & ~(uintptr_t)7) < *low)
             *low = address & ~(uintptr_t)7;
         if (((address + watched->size + 7) & ~(uintptr_t)7) > *high)
             *high = (address + watched->size + 7) & ~(uintptr_t)7;
     }
     return *low == range->low && *high == range->high;
+}
+
+/* Readers of bytes that are not touched, but of a variable that is written, are to be known, too. */
+static void collect_others(struct pt_shadow_self *self, const struct pt_locked_range *range)
+{
+    for (uintptr_t granule = range->first & ~(uintptr_t)7; granule < range->last; granule += 8)
+        if (!touched_bytes(range, granule))
+            pt_granule_collect(self, locked_word(pt_shadow_peek(granule)));
 }
 
 /* What an evaluated access will look at when the granule is locked: asked for before, because locking it waits for all
@@ -90,6 +114,8 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     for (;;) {
         bool wide = true;
         uintptr_t low = range->low, high = range->high;
+        range->first = range->from;
+        range->last = range->to;
         uint64_t known = 0;
         pt_shadow_word *word = NULL;
         for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
@@ -115,6 +141,8 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
         range->high = high;
         range->watched = false;
     }
+    if (write && range->watched)
+        collect_others(self, range);
     pt_owned_check(self, range->low, range->high, write);
     range->order = PT_MEMORY_NONE;
     range->outer = self->locked;
@@ -195,13 +223,13 @@ static bool is_in_parts(const struct pt_shadow_self *self, const struct pt_locke
 static void give_out(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool write)
 {
     const struct pt_locked_range *range = self->locked;
-    struct pt_locked_range part = {.from = from > range->from ? from : range->from,
-                                   .to = to < range->to ? to : range->to};
     if (!is_in_parts(self, range))
         return;
-    for (uintptr_t granule = part.from & ~(uintptr_t)7; granule < part.to; granule += 8) {
+    from = from > range->first ? from : range->first;
+    to = to < range->last ? to : range->last;
+    for (uintptr_t granule = from & ~(uintptr_t)7; granule < to; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = touched_bytes(&part, granule);
+        unsigned bytes = bytes_between(from, to, granule);
         uint64_t made = write ? pt_granule_after_write(self, granule, locked_word(word), bytes)
                               : pt_granule_after_read(self, granule, locked_word(word), bytes);
         /* relaxed: it is locked, and nobody looks until it is unlocked */
@@ -330,10 +358,10 @@ static void take_clocks(struct pt_shadow_self *self, const struct pt_locked_rang
 {
     uint64_t taken = 0; /* which teaches nothing */
     pt_shadow_word *word = NULL;
-    for (uintptr_t granule = range->from & ~(uintptr_t)7; granule < range->to; granule += 8) {
+    for (uintptr_t granule = range->first & ~(uintptr_t)7; granule < range->last; granule += 8) {
         word = next_word(word, granule);
         uint64_t seen = locked_word(word);
-        unsigned bytes = touched_bytes(range, granule);
+        unsigned bytes = ordered_bytes(range, granule);
         if (seen != taken)
             take(self, seen, bytes);
         taken = bytes == 0xff ? seen : 0;
@@ -374,7 +402,7 @@ static void give_clocks(struct pt_shadow_self *self, const struct pt_locked_rang
         pt_self_give(&self->clock, bought);
     for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
         word = next_word(word, granule);
-        unsigned bytes = touched_bytes(range, granule);
+        unsigned bytes = ordered_bytes(range, granule);
         uint64_t seen = locked_word(word);
         if (bytes == 0xff && seen == run && run) {
             alike++;
