@@ -4,6 +4,7 @@
  */
 #include "cli/common/again.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,8 @@ void pt_again_init(struct pt_again *again, const char *trace, struct pt_names *n
         again->path = pt_xstrdup("/proc/self/fd/0");
     else if (pt_spool_open(&again->copy, &again->path, &err) != PT_OK)
         snprintf(again->why, sizeof again->why, "%s", err.message);
+    else
+        (void)signal(SIGXFSZ, SIG_IGN); /* a limit on files (ulimit -f) is a full disk, and no reason to end */
 }
 
 void pt_again_release(struct pt_again *again)
