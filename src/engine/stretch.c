@@ -188,7 +188,8 @@ static void remember(struct lat_stretches *st, struct lat_stretch *head, uint64_
     for (uint32_t i = 0; i < drop; i++)
         lat_start_release(&st->explored[i].start);
     st->explored_count -= drop;
-    memmove(st->explored, st->explored + drop, st->explored_count * sizeof *st->explored);
+    if (drop)
+        memmove(st->explored, st->explored + drop, st->explored_count * sizeof *st->explored);
     if (!st->origin_needed)
         lat_log_forget(&st->log, st->explored[0].start.number + 1);
 }
