@@ -19,6 +19,15 @@ static inline void same_steps(const struct pt_step *a, const struct pt_step *b, 
     }
 }
 
+/* What is told beside: whether the run is there, and in words why not. */
+static inline void same_messages(const struct pt_finding *a, const struct pt_finding *b)
+{
+    assert_int_equal(a->witness_lost, b->witness_lost);
+    assert_int_equal(!a->message, !b->message);
+    if (a->message)
+        assert_string_equal(a->message, b->message);
+}
+
 static inline void same_findings(const struct pt_finding *a, const struct pt_finding *b)
 {
     assert_int_equal(a->verdict, b->verdict);

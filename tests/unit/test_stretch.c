@@ -158,10 +158,7 @@ static void same(const struct explored *x, const struct explored *y)
     const struct pt_finding *a = x->finding, *b = y->finding;
     assert_int_equal(x->status, y->status);
     same_findings(a, b);
-    assert_int_equal(a->witness_lost, b->witness_lost);
-    assert_int_equal(!a->message, !b->message);
-    if (a->message)
-        assert_string_equal(a->message, b->message);
+    same_messages(a, b);
     for (uint32_t v = 0; a->initial && v < a->value_count; v++) {
         assert_int_equal(a->initial[v].value.i, b->initial[v].value.i);
         assert_int_equal(a->initial[v].assumed, b->initial[v].assumed);
