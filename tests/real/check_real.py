@@ -34,7 +34,8 @@ def sanitizer_places(program):
                 for report in file.read().split("WARNING: ThreadSanitizer: ")[1:]:
                     if report.startswith("data race"):
                         functions = re.findall(r"#[01] (\S+) ", "".join(SIDE.findall(report)[:2]))
-                        (explained if set(program.ordered) & set(functions) else pairs).add(pair_of(report))
+                        pair = pair_of(report)
+                        (explained if set(program.ordered) & {pair, *functions} else pairs).add(pair)
     return pairs, explained, answer
 
 
