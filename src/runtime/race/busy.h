@@ -68,6 +68,12 @@ static inline void pt_race_show(struct pt_race_self *self)
     atomic_store_explicit(self->log.shown, self->hb.clock - 1, memory_order_release);
 }
 
+/* Whether that would change nothing. */
+static inline bool pt_race_is_shown(const struct pt_race_self *self)
+{
+    return self->log.read != self->hb.clock && pt_race_get(self->log.shown) == self->hb.clock - 1;
+}
+
 /* ---- proxies ---- */
 
 /* Whether an access, whose kind has this slot, is to be logged by a proxy. */

@@ -30,6 +30,43 @@ pt_race_is_latest(struct pt_race_self *self, uint64_t slot, unsigned bytes, bool
     return true;
 }
 
+/* What a look at a plain access within one granule says: nothing is changed for it, so that the thread need not be
+ * inside the runtime. A handler of a signal in its middle comes after the access. */
+enum pt_race_glance {
+    PT_RACE_KNOWN,  /* the thread has made it in its region before: that is all */
+    PT_RACE_NEW,    /* it is to be made (pt_race_read_one, pt_race_write_one) */
+    PT_RACE_PERHAPS /* pt_race_fast knows more */
+};
+__attribute__((always_inline)) static inline enum pt_race_glance pt_race_glance_at(struct pt_race_self *self,
+                                                                                   uintptr_t address, unsigned bytes,
+                                                                                   unsigned kind,
+                                                                                   const struct pt_site *site)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    if (__builtin_expect(!leaf, 0))
+        return PT_RACE_NEW;
+    const struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
+    bool writes = kind & PT_CELL_WRITES;
+    uint64_t slot = pt_race_get(writes ? &pair->w : &pair->r);
+    if (!pt_race_is_mine(self, slot)) {
+        if (writes || (slot && !(slot & PT_RACE_OWN)))
+            return PT_RACE_NEW;
+        uint64_t w = pt_race_get(&pair->w); /* of what several read: common.c, many.c */
+        bool in_row = slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY;
+        return in_row && pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site) ? PT_RACE_KNOWN
+                                                                                               : PT_RACE_NEW;
+    }
+    if (bytes & ~(unsigned)slot)
+        return PT_RACE_PERHAPS;
+    if (pt_race_is_busy(leaf, address))
+        return !writes || pt_race_is_shown(self) ? PT_RACE_KNOWN : PT_RACE_PERHAPS;
+    if (!pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site))
+        return PT_RACE_PERHAPS;
+    return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock)
+               ? PT_RACE_KNOWN
+               : PT_RACE_PERHAPS;
+}
+
 /* A plain access within one granule, if the thread has made it in its region before. False: nothing has happened.
  * A slot of the thread's region says that nobody else has been there in a way that matters: who knows of it has it
  * from a moment that ended the region, and who does not has raced, and made a cell. Most accesses end here, so it is
@@ -87,7 +124,8 @@ static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, u
         return;
     }
     unsigned bytes = ((1u << size) - 1) << low;
-    if (pt_race_fast(self, address, bytes, kind, site))
+    enum pt_race_glance known = pt_race_glance_at(self, address, bytes, kind, site);
+    if (known == PT_RACE_KNOWN || (known == PT_RACE_PERHAPS && pt_race_fast(self, address, bytes, kind, site)))
         return;
     if (kind == PT_RACE_READ)
         pt_race_read_one(self, address, bytes, site);

@@ -201,9 +201,9 @@
     SILENT_WRITE(atomic_store##bytes, bytes, type, ATOMIC_STORE(bytes))                                                \
     SILENT_WRITE(update##bytes, bytes, type, ATOMIC_UPDATE(bytes))                                                     \
     SILENT_EXCHANGE(bytes, type)                                                                                       \
+    HOT(bytes, type)                                                                                                   \
     RACING_LOAD(bytes, type)                                                                                           \
     RACING_STORE(bytes, type)                                                                                          \
-    HOT(bytes, type)                                                                                                   \
     RACING_ATOMIC_LOAD(bytes, type)                                                                                    \
     RACING_ATOMIC(atomic_store##bytes, bytes, type, PT_RACE_WRITE, ATOMIC_STORE(bytes))                                \
     RACING_ATOMIC(update##bytes, bytes, type, PT_RACE_READ | PT_RACE_WRITE, ATOMIC_UPDATE(bytes))                      \

@@ -22,33 +22,34 @@ static COLD void race_plain(const void *address, unsigned size, unsigned kind, c
     pt_leave(self);
 }
 
-/* Whether nothing stands in the way of the fast path, where nothing is recorded. */
-static inline bool race_is_ready(const struct pt_shadow_self *self, uintptr_t at, unsigned size)
+/* Whether the thread's accesses are looked at, and nothing stands in the way of that. */
+static inline bool race_is_ready(const struct pt_shadow_self *self)
 {
-    return self && !self->busy && self->race && (at & 7) + size <= 8;
+    return self && !self->busy && self->race;
 }
 
-/* The fast path, by a thread that is ready; its size and kind are constants. False: nothing has happened. */
-__attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_self *self, uintptr_t at, unsigned size,
-                                                            unsigned kind, const struct pt_site *site)
+/* The bytes of an access in the granule of its first one and, from bit 8 on, in the next. */
+static inline unsigned race_bytes(const void *address, unsigned size)
 {
-    self->busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    bool done = pt_race_fast(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
-    atomic_signal_fence(memory_order_seq_cst);
-    self->busy = 0;
-    return done;
+    return ((1u << size) - 1) << ((uintptr_t)address & 7);
 }
 
-/* The same of a load before a store. */
-__attribute__((always_inline)) static inline bool race_peek(struct pt_shadow_self *self, uintptr_t at, unsigned size)
+/* What is known of an access of these bytes of one granule, by a thread that is ready; its size and kind are constants.
+ * Bytes and shorts are mostly further ones of a granule that was accessed before: a glance would be in vain. */
+__attribute__((always_inline)) static inline enum pt_race_glance
+race_look(struct pt_shadow_self *self, const void *address, unsigned size, unsigned kind, const struct pt_site *site)
 {
+    unsigned bytes = race_bytes(address, size);
+    if (size >= 4)
+        return pt_race_glance_at(self->race, (uintptr_t)address, bytes, kind, site);
     self->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    bool done = pt_race_may_peek(self->race, at, ((1u << size) - 1) << (at & 7));
+    bool done = pt_race_fast(self->race, (uintptr_t)address, bytes, kind, site);
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;
-    return done;
+    if (!done)
+        return PT_RACE_NEW;
+    return self->attention ? PT_RACE_PERHAPS : PT_RACE_KNOWN; /* what was deferred comes with the second look */
 }
 
 /* NULL: nothing is locked. */
@@ -77,109 +78,113 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     pt_shadow_raced(self);
 }
 
-/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. It is the last call
- * of a load, whose value goes through it: so the fast path needs no frame. */
-static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size, const struct pt_site *site,
+/* What comes after a glance that is not all. It is the last call of a load, whose value goes through it: so the glance
+ * needs no frame. */
+static COLD uint64_t rest_of_load(bool is_new, const void *address, unsigned size, const struct pt_site *site,
                                   uint64_t value)
 {
     struct pt_shadow_self *self = pt_self;
-    uintptr_t at = (uintptr_t)address;
+    unsigned bytes = race_bytes(address, size);
     pt_enter(self);
-    if (!done)
-        pt_race_read_one(self->race, at, ((1u << size) - 1) << (at & 7), site);
+    if (is_new || !pt_race_fast(self->race, (uintptr_t)address, bytes, PT_RACE_READ, site))
+        pt_race_read_one(self->race, (uintptr_t)address, bytes, site);
     pt_leave(self);
     return value;
 }
 
-static inline void before_store(bool done, const void *address, unsigned size, const struct pt_site *site)
+/* The same of a load of bytes of two granules, with the glance. */
+static COLD uint64_t rest_of_two(const void *address, unsigned size, const struct pt_site *site, uint64_t value)
 {
     struct pt_shadow_self *self = pt_self;
+    unsigned bytes = race_bytes(address, size);
     uintptr_t at = (uintptr_t)address;
+    if (pt_race_glance_at(self->race, at, bytes & PT_CELL_WHOLE, PT_RACE_READ, site) == PT_RACE_KNOWN &&
+        pt_race_glance_at(self->race, at + 8, bytes >> 8, PT_RACE_READ, site) == PT_RACE_KNOWN)
+        return value;
     pt_enter(self);
-    if (!done)
-        pt_race_write_one(self->race, at, ((1u << size) - 1) << (at & 7), site);
+    pt_race_access(self->race, at, size, PT_RACE_READ, site);
+    pt_leave(self);
+    return value;
+}
+
+static inline void before_store(bool is_new, const void *address, unsigned size, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    unsigned bytes = race_bytes(address, size);
+    pt_enter(self);
+    if (is_new || !pt_race_fast(self->race, (uintptr_t)address, bytes, PT_RACE_WRITE, site))
+        pt_race_write_one(self->race, (uintptr_t)address, bytes, site);
     pt_leave(self);
 }
 
-#define RACING_LOAD(bytes, type)                                                                                       \
+/* Where nothing is done but to look for races: most accesses of such a run. Without a frame, and with what a hook
+ * gets. */
+#define HOT(bytes, type)                                                                                               \
     static COLD type slow_racing_load##bytes(const void *address, int order, const struct pt_site *site)               \
     {                                                                                                                  \
         type value = pt_is_recording() ? recorded_load##bytes(address, order, site) : LOAD(bytes);                     \
         race_plain(address, bytes, PT_RACE_READ, site);                                                                \
         return value;                                                                                                  \
     }                                                                                                                  \
-    static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
-    {                                                                                                                  \
-        struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(pt_is_recording() || !race_is_ready(self, (uintptr_t)address, bytes), 0))                 \
-            return slow_racing_load##bytes(address, order, site);                                                      \
-        type value = LOAD(bytes);                                                                                      \
-        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
-        if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
-        return value;                                                                                                  \
-    }
-#define RACING_STORE(bytes, type)                                                                                      \
     static COLD type slow_racing_store##bytes(void *address, type value, int op, int order,                            \
                                               const struct pt_site *site)                                              \
     {                                                                                                                  \
         race_plain(address, bytes, PT_RACE_WRITE, site);                                                               \
         return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
     }                                                                                                                  \
-    static COLD type rest_of_store##bytes(bool done, void *address, type value, const struct pt_site *site)            \
+    static COLD type rest_of_store##bytes(bool is_new, void *address, type value, const struct pt_site *site)          \
     {                                                                                                                  \
-        before_store(done, address, bytes, site);                                                                      \
+        before_store(is_new, address, bytes, site);                                                                    \
         return STORE(bytes);                                                                                           \
     }                                                                                                                  \
-    static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
-    {                                                                                                                  \
-        struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(pt_is_recording() || !race_is_ready(self, (uintptr_t)address, bytes), 0))                 \
-            return slow_racing_store##bytes(address, value, op, order, site);                                          \
-        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_WRITE, site);                                   \
-        if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return rest_of_store##bytes(done, address, value, site);                                                   \
-        return STORE(bytes);                                                                                           \
-    }
-/* The same where nothing else is done: most accesses of a run that only looks for races. Without a frame, and with
- * what a hook gets. */
-#define HOT(bytes, type)                                                                                               \
     static COLD type hot_load##bytes(const void *address, const struct pt_site *site)                                  \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+        if (__builtin_expect(!race_is_ready(self), 0))                                                                 \
             return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
         type value = LOAD(bytes);                                                                                      \
-        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
-        if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
-        return value;                                                                                                  \
+        if (__builtin_expect(race_bytes(address, bytes) > PT_CELL_WHOLE, 0))                                           \
+            return (type)rest_of_two(address, bytes, site, (uint64_t)value);                                           \
+        enum pt_race_glance known = race_look(self, address, bytes, PT_RACE_READ, site);                               \
+        if (__builtin_expect(known == PT_RACE_KNOWN, 1))                                                               \
+            return value;                                                                                              \
+        return (type)rest_of_load(known == PT_RACE_NEW, address, bytes, site, (uint64_t)value);                        \
     }                                                                                                                  \
     static COLD type hot_peek##bytes(const void *address, const struct pt_site *site)                                  \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+        unsigned in = race_bytes(address, bytes);                                                                      \
+        if (__builtin_expect(!race_is_ready(self) || in > PT_CELL_WHOLE, 0))                                           \
             return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
         type value = LOAD(bytes);                                                                                      \
-        bool done = race_peek(self, (uintptr_t)address, bytes);                                                        \
-        if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
-        return value;                                                                                                  \
+        if (__builtin_expect(pt_race_may_peek(self->race, (uintptr_t)address, in), 1))                                 \
+            return value;                                                                                              \
+        return (type)rest_of_load(true, address, bytes, site, (uint64_t)value);                                        \
     }                                                                                                                  \
-    static COLD void hot_store##bytes(void *address, type value, const struct pt_site *site)                           \
+    static COLD type hot_store##bytes(void *address, type value, const struct pt_site *site)                           \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        bool ready = race_is_ready(self, (uintptr_t)address, bytes);                                                   \
-        if (__builtin_expect(!ready, 0)) {                                                                             \
-            slow_racing_store##bytes(address, value, 0, 0, site);                                                      \
-            return;                                                                                                    \
-        }                                                                                                              \
-        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_WRITE, site);                                   \
-        if (__builtin_expect(!done || self->attention, 0)) {                                                           \
-            rest_of_store##bytes(done, address, value, site);                                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
-        STORE(bytes);                                                                                                  \
+        unsigned in = race_bytes(address, bytes);                                                                      \
+        if (__builtin_expect(!race_is_ready(self) || in > PT_CELL_WHOLE, 0))                                           \
+            return slow_racing_store##bytes(address, value, 0, 0, site);                                               \
+        enum pt_race_glance known = race_look(self, address, bytes, PT_RACE_WRITE, site);                              \
+        if (__builtin_expect(known == PT_RACE_KNOWN, 1))                                                               \
+            return STORE(bytes);                                                                                       \
+        return rest_of_store##bytes(known == PT_RACE_NEW, address, value, site);                                       \
+    }
+#define RACING_LOAD(bytes, type)                                                                                       \
+    static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
+    {                                                                                                                  \
+        if (__builtin_expect(pt_is_recording(), 0))                                                                    \
+            return slow_racing_load##bytes(address, order, site);                                                      \
+        return hot_load##bytes(address, site);                                                                         \
+    }
+#define RACING_STORE(bytes, type)                                                                                      \
+    static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
+    {                                                                                                                  \
+        if (__builtin_expect(pt_is_recording(), 0))                                                                    \
+            return slow_racing_store##bytes(address, value, op, order, site);                                          \
+        return hot_store##bytes(address, value, site);                                                                 \
     }
 #define RACING_ATOMIC_LOAD(bytes, type)                                                                                \
     static COLD type racing_atomic_load##bytes(const void *address, int order, const struct pt_site *site)             \
