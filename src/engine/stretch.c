@@ -32,6 +32,8 @@
 enum { STRIDE = LAT_HISTORY_STRIDE };
 /* Events of the other's stretches, and the least of the caller's. */
 enum { LENGTH = 482 * STRIDE, LEAST = 64 * STRIDE };
+/* Those where some have joined at this check or later. */
+enum { LATE = 2, LATE_LENGTH = 2 * LENGTH };
 /* Levels: of words before a thread is worth starting; that are timed before; after which it is judged; and until it is
  * tried again, if it was no use. */
 enum { WARM_UP = 256, TRIAL = 1024, JUDGED = 4 * LENGTH, WAIT = 1 << 18, TEST_WAIT = 400 };
@@ -204,6 +206,8 @@ static void join(struct lat_stretches *st, uint32_t check)
     next->all_states = st->finding->states;
     st->finding->levels = next->joined + 1;
     st->root->joins++;
+    if (!in_tests(st->origin) && check >= LATE) /* what is explored twice is to be little of it */
+        st->length = LATE_LENGTH;
     if (head->other)
         lat_other_give(st, NULL);
     remember(st, head, next->joined);
@@ -421,7 +425,6 @@ enum pt_status lat_stretch_push(struct pt_lattice *root, const struct pt_event *
     }
     struct lat_logged logged = {.line = event->line,
                                 .value = event->value,
-                                .clock_len = clock->len,
                                 .thread = event->thread,
                                 .object = event->object,
                                 .loc = event->loc,
@@ -431,7 +434,7 @@ enum pt_status lat_stretch_push(struct pt_lattice *root, const struct pt_event *
                                 .effect = effect,
                                 .observed = front->observed_state,
                                 .op = event->op};
-    lat_log_add(&st->log, &logged, clock->counts);
+    lat_log_add(&st->log, &logged, clock);
     if (front->pushed % STRIDE == 0 || front->observed_over)
         go_on(st);
     return PT_OK;

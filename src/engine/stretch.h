@@ -19,8 +19,7 @@
 struct lat_logged {
     uint64_t line;
     struct pt_value value;
-    const uint64_t *counts; /* its clock */
-    uint32_t clock_len;
+    struct pt_clock *clock; /* the log's: nobody counts who has it */
     uint32_t thread, object, loc, lane;
     uint32_t var, user_event, effect;
     pt_mstate observed; /* of the actual run, after it */
@@ -39,9 +38,11 @@ struct lat_log {
 void lat_log_init(struct lat_log *log, uint64_t first);
 void lat_log_release(struct lat_log *log);
 bool lat_log_is_full(const struct lat_log *log);
-/* The event with the number `end`; its counts are copied. */
-void lat_log_add(struct lat_log *log, const struct lat_logged *event, const uint64_t *counts);
+/* The event with the number `end`; the clock is copied. */
+void lat_log_add(struct lat_log *log, const struct lat_logged *event, const struct pt_clock *clock);
 const struct lat_logged *lat_log_at(const struct lat_log *log, uint64_t number);
+/* The event with this number will be asked for next, and those after it, before `upto`: another core has them. */
+void lat_log_fetch(const struct lat_log *log, uint64_t number, uint64_t upto);
 /* Events with lower numbers are not asked for again. */
 void lat_log_forget(struct lat_log *log, uint64_t before);
 
@@ -61,7 +62,8 @@ struct lat_start {
 /* Of what the front has met so far. */
 void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_start *ret_start);
 void lat_start_release(struct lat_start *start);
-/* The lattice forgets all it knows and begins there; `remembers`: it has a history. */
+/* The lattice forgets all it knows and begins there; `remembers`: it has a history, and clocks of its own. Else those
+ * of its events are the log's. */
 void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool remembers);
 
 /* A level as a set of cuts and what they are for the monitor, whoever has made it. */

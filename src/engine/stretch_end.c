@@ -189,6 +189,7 @@ static void finish_with(struct lat_stretches *st, struct lat_stretch *s)
     struct pt_lattice *l = s->lattice;
     lat_other_quit(st);
     s->lattice = NULL;
+    lat_own_clocks(l);
     resume(st, l, s->states);
     lat_stretch_end_with(st, l);
 }

@@ -6,6 +6,9 @@
  * monitors to it, nobody knows yet. The guess is: too many to count, as after some tens of levels, and what a level
  * that was explored lately had at the actual run's cut.
  *
+ * Until the first check a stretch has nothing but levels of words (ranks.h), with the events that have bits: a thread
+ * whose next one is beyond these has to wait. So its first levels may lack cuts, as they do anyway.
+ *
  * Theorem: let two explorations have the same cuts at level k, each with the same letter, set of states and number of
  * runs. Then they have the same levels from there on. For which events are in Q follows from the cuts (the first L that
  * are not in all), the cuts of level k + 1 are the first W of those that Q's events make of them, and letter, set and
@@ -22,9 +25,6 @@
 #include <string.h>
 
 #include "engine/stretch.h"
-
-/* One cut has too few successors for words where there are many threads, but its levels are wide soon. */
-enum { EAGER = 64 };
 
 static void *copy(const void *from, size_t bytes)
 {
@@ -110,9 +110,10 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
     }
     l->started = true;
     l->remembers = remembers;
+    l->borrows = !remembers;
     l->level = l->pushed = l->common_total = l->q_end = start->number;
     l->line_first = l->trail_first = start->number;
-    l->eager = start->number + EAGER;
+    l->rough = lat_check_level(start->number, 0);
     l->waiting = (uint32_t)(start->number % LAT_PUSH_BATCH); /* as if all events had come */
     PT_PUSH(l->trail, l->trail_count, l->trail_cap, start->observed);
     lat_part_reserve(l, part, 1, 1);
@@ -121,8 +122,10 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
     part->runs[0] = UINT64_MAX;
     part->letters[0] = start->letter;
     part->sets[0] = start->set;
+    part->calm = PT_NONE;
     if (remembers)
         lat_history_push(l);
+    lat_ranks_begin(l);
 }
 
 /* ---- snapshots ---- */

@@ -15,7 +15,7 @@
 #include "logic/lang/property.h"
 #include "trace_util.h"
 
-enum { MOST_THREADS = 8, VARS = MOST_THREADS, BAD = 7 };
+enum { MOST_THREADS = 8, VARS = MOST_THREADS, NAMES = 60, BAD = 7 };
 
 /* A random trace. `marks`: after so many events, two variables are 7 at times that other runs bring together. */
 struct shape {
@@ -44,7 +44,7 @@ static void run_init(struct run *r, uint32_t most)
 {
     char text[16];
     pt_names_init(&r->names);
-    for (uint32_t i = 0; i < MOST_THREADS; i++) {
+    for (uint32_t i = 0; i < NAMES; i++) {
         int n = snprintf(text, sizeof text, "T%u", i);
         pt_strtab_intern(&r->names.space[PT_SPACE_THREAD], text, (size_t)n);
         n = snprintf(text, sizeof text, "x%u", i);
@@ -313,6 +313,49 @@ static void test_long_ago(void **state)
     assert_true(lost > 5 && found > 5 && joins > 5);
 }
 
+/* So many threads that the first cut has successors by events far beyond those that have bits, and that cones join
+ * late. Some are silent for long, or come late. */
+static void test_many_threads(void **state)
+{
+    enum { EVENTS = 9000 };
+    char text[2048];
+    uint64_t joins = 0;
+    uint32_t violated = 0;
+    (void)state;
+    size_t at = (size_t)snprintf(text, sizeof text, "property p: !(x0 == 7 && x1 == 7) && x2 + x3 < 19");
+    for (uint32_t v = 4; v < NAMES; v++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " && x%u < 9", v);
+    snprintf(text + at, sizeof text - at, ";");
+    for (uint32_t n = 0; n < 24; n++) {
+        uint64_t seed = 31 * (n + first_seed()) + 5;
+        uint32_t marks = n % 3 ? 0 : 2000 + 271 * n;
+        struct pt_analysis_options options = options_of(12 * (2 + n % 2) + n % 12);
+        struct run r;
+        struct explored one, two;
+        run_init(&r, EVENTS);
+        while (r.count < EVENTS) {
+            uint32_t late = r.count < EVENTS / 2 ? 50 : NAMES, t = (uint32_t)(random_of(&seed) % late);
+            bool marked = marks && (r.count == marks || r.count == marks + 2);
+            t = marks && r.count >= marks && r.count < marks + 4 ? (r.count - marks) / 2 : t;
+            if (n % 2 && random_of(&seed) % 4 == 0 && r.count + 1 < EVENTS && !marked)
+                add(&r, t, PT_OP_READ, (uint32_t)(random_of(&seed) % late), 0);
+            else
+                add(&r, t, PT_OP_WRITE, t, marked ? BAD : (int64_t)(random_of(&seed) % 6));
+        }
+        explore(&one, &r, text, &options, r.count, true);
+        options.jobs = 2;
+        explore(&two, &r, text, &options, r.count, true);
+        same(&one, &two);
+        violated += one.finding->verdict == PT_VERDICT_VIOLATED;
+        joins += two.joins;
+        release(&one);
+        release(&two);
+        run_release(&r);
+    }
+    print_message("joins %" PRIu64 ", violated %u\n", joins, violated);
+    assert_true(joins > 24 && violated > 3);
+}
+
 /* Every part of what is compared counts. */
 static void test_snapshots_differ(void **state)
 {
@@ -487,10 +530,15 @@ static void test_error_after_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_one_thread), cmocka_unit_test(test_beyond_history),
-        cmocka_unit_test(test_long_ago),        cmocka_unit_test(test_snapshots_differ),
-        cmocka_unit_test(test_told_late),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_ends_anywhere),   cmocka_unit_test(test_error_after_the_end),
+        cmocka_unit_test(test_like_one_thread),
+        cmocka_unit_test(test_beyond_history),
+        cmocka_unit_test(test_long_ago),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_snapshots_differ),
+        cmocka_unit_test(test_told_late),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ends_anywhere),
+        cmocka_unit_test(test_error_after_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
