@@ -507,6 +507,8 @@ static inline struct pt_lattice *lat_heir(struct pt_lattice *root)
 /* stretch.c: two threads explore stretches of the trace; all of these of the lattice that others know */
 /* Whether that may be tried just now, or will be. */
 bool lat_stretch_hopes(const struct pt_lattice *l);
+/* The same of a lattice that another thread has, until it makes way (analysis_push.c). */
+bool lat_stretch_waits(const struct pt_lattice *l);
 /* After an event: begins, if it is time. */
 void lat_stretch_begin(struct pt_lattice *root);
 /* A relevant event, while there are two. */

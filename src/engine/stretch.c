@@ -50,20 +50,24 @@ static bool fits_history(const struct pt_lattice *l)
     return l->options->window <= (l->history.budget / LAT_BOUNDED_LEVELS - BESIDES) / EACH;
 }
 
-/* That the window is full is not asked of every level then: it has been once. */
+/* That the window is full is not asked of every level then, nor that something is left out: both have been once. */
 static bool suits(const struct pt_lattice *l)
 {
-    return !l->module && !l->most && !l->observed_over && l->finding->width == l->options->window &&
-           l->column_count <= MOST_LANES && l->tenant_count <= MOST_TENANTS && fits_history(l);
+    return !l->module && !l->finding->complete && !l->most && !l->observed_over &&
+           l->finding->width == l->options->window && l->column_count <= MOST_LANES &&
+           l->tenant_count <= MOST_TENANTS && fits_history(l);
+}
+
+bool lat_stretch_waits(const struct pt_lattice *l)
+{
+    const struct pt_analysis_options *o = l->options;
+    return o->relays && o->stretch != PT_NO_STRETCHES && !o->memory_limit && !o->exhaustive &&
+           l->level + TRIAL >= l->stretch_again && suits(l);
 }
 
 bool lat_stretch_hopes(const struct pt_lattice *l)
 {
-    const struct pt_analysis_options *o = l->options;
-    if (l->stretch)
-        return true;
-    return o->relays && !o->relays_wait && o->stretch != PT_NO_STRETCHES && !o->memory_limit && !o->exhaustive &&
-           l->level + TRIAL >= l->stretch_again && suits(l);
+    return l->stretch || (!l->options->relays_wait && lat_stretch_waits(l));
 }
 
 static bool in_tests(const struct pt_lattice *l)
@@ -79,9 +83,10 @@ static uint64_t time_of(const struct pt_lattice *l)
 /* Whether it is time; the last levels before that are timed. */
 static bool is_due(struct pt_lattice *l)
 {
-    if (!l->stretch_due || l->stretch_due < l->ranks->entered)
+    uint64_t entered = l->ranked ? l->ranks->entered : 0;
+    if (!l->stretch_due || l->stretch_due < entered)
         l->stretch_due = l->level + (in_tests(l) ? 1 : WARM_UP + TRIAL);
-    if (l->pace_level < l->ranks->entered || l->level + TRIAL < l->stretch_due) {
+    if (l->pace_level < entered || l->level + TRIAL < l->stretch_due) {
         l->pace_level = l->level;
         l->pace_since = time_of(l);
     }
@@ -126,17 +131,34 @@ static struct lat_stretch *last(struct lat_stretches *st)
     return st->chain[st->count - 1];
 }
 
-/* The set of the actual run's cut, which is the first of its level, where the caller has explored last. */
-static pt_set guess(struct lat_stretches *st)
+/* What the caller has explored last; NULL: nothing that it still has. */
+static const struct pt_lattice *own_last(struct lat_stretches *st)
 {
     const struct pt_lattice *l = NULL;
     for (uint32_t i = 0; i < st->count; i++)
-        if (!st->chain[i]->other)
+        if (!st->chain[i]->other && st->chain[i]->lattice->current->parts[0].count)
             l = st->chain[i]->lattice;
+    return l;
+}
+
+/* The actual run's cut, which is the least of its level: the first one, but for a row. */
+static uint32_t actual_cut(const struct pt_lattice *l)
+{
+    const struct lat_part *part = &l->current->parts[0];
+    uint32_t least = 0;
+    for (uint32_t i = 1; !l->ranked && l->paired && i < part->count; i++)
+        if (lat_cut_compare(l, l->layout, &part->keys[i], &part->keys[least]) < 0)
+            least = i;
+    return least;
+}
+
+/* The set of that cut, where the caller has explored last. */
+static pt_set guess(struct lat_stretches *st, const struct pt_lattice *l)
+{
     pt_set set = pt_sets_single(st->root->sets, st->front->observed_state);
-    if (!l || !l->current->parts[0].count)
+    if (!l)
         return set;
-    return pt_sets_union_slow(st->root->sets, set, l->current->parts[0].sets[0] & ~PT_SET_FLAGS);
+    return pt_sets_union_slow(st->root->sets, set, l->current->parts[0].sets[actual_cut(l)] & ~PT_SET_FLAGS);
 }
 
 /* With its start. */
@@ -159,7 +181,8 @@ static void begin_next(struct lat_stretches *st, bool other)
     struct lat_stretch *before = last(st), *s = lat_stretch_take(st);
     uint64_t number = st->front->pushed;
     lat_start_release(&s->start);
-    lat_start_take(st->front, guess(st), &s->start);
+    const struct pt_lattice *known = own_last(st);
+    lat_start_take(st->front, guess(st, known), known && !known->ranked && known->paired, &s->start);
     lat_stretch_reset(s, other);
     before->end = number;
     before->goal = lat_check_level(number, 0);
@@ -315,7 +338,8 @@ static void begin_first(struct lat_stretches *st)
 
 static bool may_begin(struct pt_lattice *l)
 {
-    return l->ranked && l->pushed % STRIDE == 0 && !l->stopped && !l->ranks->relay && lat_stretch_hopes(l) && is_due(l);
+    return l->pushed % STRIDE == 0 && !l->stopped && (l->ranked ? !l->ranks->relay : l->paired) &&
+           lat_stretch_hopes(l) && is_due(l);
 }
 
 void lat_stretch_begin(struct pt_lattice *root)

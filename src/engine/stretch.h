@@ -58,9 +58,10 @@ struct lat_start {
     pt_letter letter;
     pt_mstate observed;
     pt_set set; /* a guess */
+    bool row;   /* another one: two threads at most have pending events (pair.c) */
 };
 /* Of what the front has met so far. */
-void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_start *ret_start);
+void lat_start_take(const struct pt_lattice *front, pt_set guess, bool row, struct lat_start *ret_start);
 void lat_start_release(struct lat_start *start);
 /* The lattice forgets all it knows and begins there; `remembers`: it has a history, and clocks of its own. Else those
  * of its events are the log's. */
@@ -71,6 +72,7 @@ struct lat_snapshot {
     uint32_t count; /* cuts; 0: none that could be compared */
     uint32_t event_count;
     uint64_t states; /* explored so far */
+    bool row;        /* of two threads: `events` are their lanes, and how many events of each its first cut has */
     uint64_t events[LAT_RANK_SPAN];
     lat_word *words;
     pt_letter *letters;

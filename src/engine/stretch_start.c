@@ -6,8 +6,9 @@
  * monitors to it, nobody knows yet. The guess is: too many to count, as after some tens of levels, and what a level
  * that was explored lately had at the actual run's cut.
  *
- * Until the first check a stretch has nothing but levels of words (ranks.h), with the events that have bits: a thread
- * whose next one is beyond these has to wait. So its first levels may lack cuts, as they do anyway.
+ * Until the first check a stretch, unless it begins with a row, has nothing but levels of words (ranks.h), with the
+ * events that have bits: a thread whose next one is beyond these has to wait. So its first levels may lack cuts, as
+ * they do anyway.
  *
  * Theorem: let two explorations have the same cuts at level k, each with the same letter, set of states and number of
  * runs. Then they have the same levels from there on. For which events are in Q follows from the cuts (the first L that
@@ -18,6 +19,10 @@
  * in all cuts, or that are later than all that some cut has. Then h, the latest event, and the events up to it that
  * have bits, by number, say which events all cuts have: all up to h but these. So two snapshots with the same events
  * and words are the same cuts.
+ *
+ * Or it is a row (pair.c): its first cut, and how many there are, say all of them, since each has one event of the one
+ * thread more than the one before, and one of the other less. What other threads have done is in all cuts, and both
+ * have as many events: so two rows whose first cuts have as many of these two threads have the same of the others.
  *
  * Cost: a start is copied with its variables, lanes and tenants, a snapshot with its cuts.
  */
@@ -34,7 +39,7 @@ static void *copy(const void *from, size_t bytes)
     return to;
 }
 
-void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_start *ret_start)
+void lat_start_take(const struct pt_lattice *front, pt_set guess, bool row, struct lat_start *ret_start)
 {
     *ret_start = (struct lat_start){
         .number = front->pushed,
@@ -47,6 +52,7 @@ void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_sta
         .letter = front->observed_letter,
         .observed = front->observed_state,
         .set = guess,
+        .row = row,
     };
 }
 
@@ -125,7 +131,8 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
     part->calm = PT_NONE;
     if (remembers)
         lat_history_push(l);
-    lat_ranks_begin(l);
+    if (!start->row)
+        lat_ranks_begin(l);
 }
 
 /* ---- snapshots ---- */
@@ -145,24 +152,51 @@ void lat_snapshot_release(struct lat_snapshot *snapshot)
     free(snapshot->sets);
 }
 
-/* Of a level of words, to whose cuts more runs lead than can be counted. */
-static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
+static void take_row(const struct pt_lattice *l, struct lat_snapshot *to)
+{
+    to->row = true;
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        const struct lat_field *field = &l->layout->fields[f];
+        to->events[to->event_count++] = l->columns[field->column].lane;
+        to->events[to->event_count++] = field->base + lat_field_count_in(field, &l->current->parts[0].keys[0]);
+    }
+}
+
+static void take_words(const struct pt_lattice *l, struct lat_snapshot *to)
 {
     const struct lat_ranks *r = l->ranks;
+    uint32_t count = l->current->parts[0].count;
+    to->row = false;
+    lat_word keep = lat_low_bits(lat_highest_bit(r->any) + 1) & ~r->common;
+    for (lat_word rest = keep; rest; rest &= rest - 1)
+        to->events[to->event_count++] = r->window->events[lat_lowest_bit(rest)].number;
+    memcpy(to->words, r->words, count * sizeof *to->words);
+    lat_pack_words(to->words, count, keep);
+}
+
+static bool is_crowded(const struct lat_part *part)
+{
+    for (uint32_t i = 0; i < part->count; i++)
+        if (part->runs[i] != UINT64_MAX)
+            return false;
+    return true;
+}
+
+/* Of a row, or a level of words, to whose cuts more runs lead than can be counted. */
+static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
+{
     const struct lat_part *part = &l->current->parts[0];
     to->count = 0;
     to->event_count = 0;
     to->states = l->finding->states;
-    if (!l->ranked || !part->count || !r->any)
+    if (!part->count || !is_crowded(part))
         return;
-    for (uint32_t i = 0; i < part->count; i++)
-        if (part->runs[i] != UINT64_MAX)
-            return;
-    lat_word keep = lat_low_bits(lat_highest_bit(r->any) + 1) & ~r->common;
-    for (lat_word rest = keep; rest; rest &= rest - 1)
-        to->events[to->event_count++] = r->window->events[lat_lowest_bit(rest)].number;
-    memcpy(to->words, r->words, part->count * sizeof *to->words);
-    lat_pack_words(to->words, part->count, keep);
+    if (l->ranked && l->ranks->any)
+        take_words(l, to);
+    else if (!l->ranked && l->paired)
+        take_row(l, to);
+    else
+        return;
     memcpy(to->letters, part->letters, part->count * sizeof *to->letters);
     memcpy(to->sets, part->sets, part->count * sizeof *to->sets);
     to->count = part->count;
@@ -170,9 +204,9 @@ static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
 
 bool lat_snapshot_same(const struct lat_snapshot *a, const struct lat_snapshot *b)
 {
-    return a->count && a->count == b->count && a->event_count == b->event_count &&
+    return a->count && a->count == b->count && a->row == b->row && a->event_count == b->event_count &&
            memcmp(a->events, b->events, a->event_count * sizeof *a->events) == 0 &&
-           memcmp(a->words, b->words, a->count * sizeof *a->words) == 0 &&
+           (a->row || memcmp(a->words, b->words, a->count * sizeof *a->words) == 0) &&
            memcmp(a->letters, b->letters, a->count * sizeof *a->letters) == 0 &&
            memcmp(a->sets, b->sets, a->count * sizeof *a->sets) == 0;
 }
