@@ -413,6 +413,59 @@ static void test_snapshots_differ(void **state)
     free(l);
 }
 
+/* What a snapshot says of a row, of which the first cut has so many events of each thread above `base`. */
+static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64_t runs, struct lat_stretch *s)
+{
+    enum { WINDOW = 2, LEVEL = 64, BITS = 16 };
+    struct pt_analysis_options options = {.window = WINDOW};
+    struct pt_lattice *l = pt_xaligned(LAT_CACHE_LINE, sizeof *l);
+    struct pt_finding finding = {0};
+    struct lat_column columns[] = {{.lane = lane}, {.lane = 9}};
+    struct lat_field fields[] = {{.column = 0, .base = base, .mask = 255}, {.column = 1, .shift = BITS, .mask = 255}};
+    struct lat_layout layout = {.words = 1, .field_count = 2, .fields = fields};
+    uint64_t keys[] = {5 | 7 << BITS, 6 | 6 << BITS}, all_runs[] = {UINT64_MAX, runs};
+    pt_letter letters[] = {1, 2};
+    pt_set sets[] = {3, 4};
+    struct lat_part part = {.keys = keys, .runs = all_runs, .letters = letters, .sets = sets, .count = WINDOW};
+    struct lat_level level = {.parts = &part, .part_count = 1};
+    l->options = &options;
+    l->finding = &finding;
+    l->columns = columns;
+    l->layout = &layout;
+    l->current = &level;
+    l->paired = true;
+    l->level = LEVEL;
+    l->stretch = s;
+    s->end = UINT64_MAX;
+    s->head_count = 0;
+    lat_snapshot_init(&s->heads[0], l);
+    lat_stretch_check(l);
+    assert_int_equal(s->head_count, 1);
+    free(l);
+    return &s->heads[0];
+}
+
+/* Rows are the same whose first cuts have as many events of the same threads, if they need not be counted. */
+static void test_snapshots_of_rows(void **state)
+{
+    static const struct {
+        uint64_t base;
+        uint32_t lane;
+        uint64_t runs;
+        bool same;
+    } rows[] = {{10, 4, UINT64_MAX, true}, {11, 4, UINT64_MAX, false}, {10, 3, UINT64_MAX, false}, {10, 4, 99, false}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct lat_stretch *s = pt_xaligned(LAT_CACHE_LINE, 2 * sizeof *s);
+        struct lat_snapshot *a = snapshot_of_row(10, 4, UINT64_MAX, &s[0]),
+                            *b = snapshot_of_row(rows[i].base, rows[i].lane, rows[i].runs, &s[1]);
+        assert_int_equal(lat_snapshot_same(a, b), rows[i].same);
+        lat_snapshot_release(a);
+        lat_snapshot_release(b);
+        free(s);
+    }
+}
+
 /* Stretches as long as they are outside of tests, and something to tell after several of them: it is explored once more
  * from where one of them began, and what was written long before that is known. */
 static void test_told_late(void **state)
@@ -540,15 +593,11 @@ static void test_error_after_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_one_thread),
-        cmocka_unit_test(test_beyond_history),
-        cmocka_unit_test(test_long_ago),
-        cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_snapshots_differ),
-        cmocka_unit_test(test_told_late),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_ends_anywhere),
-        cmocka_unit_test(test_error_after_the_end),
+        cmocka_unit_test(test_like_one_thread),  cmocka_unit_test(test_beyond_history),
+        cmocka_unit_test(test_long_ago),         cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_snapshots_differ), cmocka_unit_test(test_snapshots_of_rows),
+        cmocka_unit_test(test_told_late),        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ends_anywhere),    cmocka_unit_test(test_error_after_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
