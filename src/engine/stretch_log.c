@@ -95,15 +95,6 @@ static struct pt_clock *room(struct lat_log *log, struct lat_log_chunk *chunk, u
     return (struct pt_clock *)(block->words + block->used - words);
 }
 
-static inline void fetch(const void *line)
-{
-#ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line)); /* the compiler's would be one for reading */
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /* Another core has read what will be written here soon, and has to give it back first: it is asked in time. */
 static void fetch_ahead(const struct lat_log_chunk *chunk, const struct lat_logged *event)
 {
@@ -111,12 +102,12 @@ static void fetch_ahead(const struct lat_log_chunk *chunk, const struct lat_logg
     if (event + AHEAD >= chunk->events + EVENTS)
         return;
     const char *from = (const char *)(event + AHEAD);
-    fetch(from);
-    fetch(from + sizeof *event - 1);
+    pt_fetch_to_write(from);
+    pt_fetch_to_write(from + sizeof *event - 1);
     const struct block *block = chunk->blocks;
     size_t words = HEAD + (size_t)event->clock->len, first = block->used + (AHEAD - 1) * words;
     for (size_t at = first; at < first + words && at < block->cap; at += LAT_CACHE_LINE / sizeof *block->words)
-        fetch(block->words + at);
+        pt_fetch_to_write(block->words + at);
 }
 
 void lat_log_add(struct lat_log *log, const struct lat_logged *event, const struct pt_clock *clock)
