@@ -276,6 +276,7 @@ struct pt_lattice {
     struct lat_stretch *stretch;     /* it is somebody else's, and tells nothing; NULL: it does */
     uint64_t check;                  /* ... and at this level a snapshot is due */
     bool remembers;                  /* ... and it has a history */
+    bool judges;                     /* ... and it looks where it is complete, from each snapshot on */
     bool borrows;                    /* ... and the clocks of its events are the log's, which nobody counts */
     struct pt_clock_pool clocks;     /* ... of the events that it was given */
     uint64_t rough;                  /* ... it has just begun: up to this level cuts may be missing */
@@ -525,6 +526,11 @@ void lat_stretch_check(struct pt_lattice *l);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);
+/* The current level is a row, to each cut of which more runs lead than can be counted. */
+static inline bool lat_has_crowded_row(const struct pt_lattice *l)
+{
+    return !l->ranked && l->paired && l->current->parts[0].crowded;
+}
 /* Whether the current level can be stepped here; brings it into order if so. */
 bool lat_pair_ready(struct pt_lattice *l);
 void lat_pair_expand(struct pt_lattice *l);

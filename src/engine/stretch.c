@@ -16,8 +16,10 @@
  * even an earlier one, by that one thread, which is then in every respect where it would have been without all this.
  * (Stretches begin after a multiple of the events after which the history forgets some, so that it has the same.)
  *
- * Not for windows of which the history could not keep its greatest number of levels. Cones do not join while a thread
- * is silent whose last event nobody needs: the whole one keeps a cut without that event, which a stretch begins with.
+ * Levels are rows (pair.c) or such of words (ranks.h); others, which narrow cones of three threads and more have,
+ * cannot be compared. Not for windows of which the history could not keep its greatest number of levels. Cones do not
+ * join while fewer runs lead to them than cannot be counted, nor while a thread is silent whose last event nobody
+ * needs: the whole one keeps a cut without that event, which a stretch begins with.
  *
  * Guarantee: the same findings as by one thread. Cost: what one thread has, and for each stretch a start, snapshots,
  * and the levels up to the check twice; an event is copied once more for each of the two. Memory: some tens of
@@ -50,11 +52,9 @@ static bool fits_history(const struct pt_lattice *l)
     return l->options->window <= (l->history.budget / LAT_BOUNDED_LEVELS - BESIDES) / EACH;
 }
 
-/* That the window is full is not asked of every level then, nor that something is left out: both have been once. */
 static bool suits(const struct pt_lattice *l)
 {
-    return !l->module && !l->finding->complete && !l->most && !l->observed_over &&
-           l->finding->width == l->options->window && l->column_count <= MOST_LANES &&
+    return !l->module && !l->most && !l->observed_over && l->column_count <= MOST_LANES &&
            l->tenant_count <= MOST_TENANTS && fits_history(l);
 }
 
@@ -172,6 +172,7 @@ void lat_stretch_reset(struct lat_stretch *s, bool other)
     s->head_count = s->tail_count = 0;
     s->halted = s->finished = false;
     s->rested = 0;
+    s->passage_count = 0;
     s->lattice->stretch = s;
 }
 
@@ -183,6 +184,7 @@ static void begin_next(struct lat_stretches *st, bool other)
     lat_start_release(&s->start);
     const struct pt_lattice *known = own_last(st);
     lat_start_take(st->front, guess(st, known), known && !known->ranked && known->paired, &s->start);
+    s->start.complete = st->finding->complete;
     lat_stretch_reset(s, other);
     before->end = number;
     before->goal = lat_check_level(number, 0);
@@ -201,7 +203,11 @@ static void begin_next(struct lat_stretches *st, bool other)
 static void remember(struct lat_stretches *st, struct lat_stretch *head, uint64_t joined)
 {
     if (head->lattice != st->origin) {
-        struct lat_explored explored = {head->start, head->joined, head->all_states};
+        struct lat_explored explored = {.start = head->start,
+                                        .joined = head->joined,
+                                        .states = head->all_states,
+                                        .width = head->all_width,
+                                        .complete = head->all_complete};
         head->start = (struct lat_start){0};
         PT_PUSH(st->explored, st->explored_count, st->explored_cap, explored);
     }
@@ -223,10 +229,13 @@ static void remember(struct lat_stretches *st, struct lat_stretch *head, uint64_
 static void join(struct lat_stretches *st, uint32_t check)
 {
     struct lat_stretch *head = st->chain[0], *next = st->chain[1];
+    lat_stretch_sum(st, head, head->lattice, head->joined);
     st->finding->states += head->tails[check].states - head->states;
     next->joined = lat_check_level(next->start.number, check);
     next->states = next->heads[check].states;
     next->all_states = st->finding->states;
+    next->all_width = st->finding->width;
+    next->all_complete = st->finding->complete;
     st->finding->levels = next->joined + 1;
     st->root->joins++;
     if (!in_tests(st->origin) && check >= LATE) /* what is explored twice is to be little of it */
@@ -253,6 +262,12 @@ void lat_stretch_run_own(struct lat_stretches *st, struct lat_stretch *s)
         (void)lat_stretch_run(st, s, s->goal, st->published);
 }
 
+/* Two that agree before the first of them has joined are both right from there on alone. */
+static bool is_right_at(const struct lat_stretch *head, const struct lat_stretch *next, uint32_t check)
+{
+    return lat_check_level(next->start.number, check) >= head->joined;
+}
+
 /* Joins what can be, as far as that is known. */
 enum lat_poll lat_stretch_poll(struct lat_stretches *st)
 {
@@ -265,7 +280,7 @@ enum lat_poll lat_stretch_poll(struct lat_stretches *st)
         lat_stretch_run_own(st, next);
         bool tail = lat_stretch_rests(head) && head->tail_count > check;
         bool both = tail && atomic_load_explicit(&next->head_count, memory_order_acquire) > check;
-        if (both && lat_snapshot_same(&head->tails[check], &next->heads[check])) {
+        if (both && is_right_at(head, next, check) && lat_snapshot_same(&head->tails[check], &next->heads[check])) {
             join(st, check);
         } else if (both) {
             if (++head->tried == LAT_CHECKS)
@@ -331,6 +346,7 @@ static void begin_first(struct lat_stretches *st)
     s->goal = s->end = UINT64_MAX;
     s->head_count = LAT_CHECKS;
     l->finding = pt_finding_new();
+    l->finding->complete = l->judges = st->finding->complete;
     l->stretch = s;
     l->remembers = true;
     st->chain[st->count++] = s;
@@ -338,7 +354,7 @@ static void begin_first(struct lat_stretches *st)
 
 static bool may_begin(struct pt_lattice *l)
 {
-    return l->pushed % STRIDE == 0 && !l->stopped && (l->ranked ? !l->ranks->relay : l->paired) &&
+    return l->pushed % STRIDE == 0 && !l->stopped && (l->ranked ? !l->ranks->relay : lat_has_crowded_row(l)) &&
            lat_stretch_hopes(l) && is_due(l);
 }
 
@@ -356,6 +372,8 @@ void lat_stretch_begin(struct pt_lattice *root)
     st->options.relays = false;
     st->options.interrupted = NULL;
     st->began_states = l->finding->states;
+    st->began_width = l->finding->width;
+    st->began_complete = l->finding->complete;
     st->began_level = l->level;
     st->began = time_of(l);
     st->length = in_tests(l) ? l->options->stretch * (uint64_t)STRIDE : LENGTH;

@@ -24,6 +24,10 @@
  * thread more than the one before, and one of the other less. What other threads have done is in all cuts, and both
  * have as many events: so two rows whose first cuts have as many of these two threads have the same of the others.
  *
+ * Completeness is judged by the level before, too (cone.c), so that where nothing is left out so far two rows are the
+ * same if those before them are. A stretch may leave out what the cone does not, before it has joined: what it has left
+ * out, and how wide it was, is told from one snapshot to the next (passages), and counts from where it joined on.
+ *
  * Cost: a start is copied with its variables, lanes and tenants, a snapshot with its cuts.
  */
 #include <stdlib.h>
@@ -88,7 +92,7 @@ static void clear(struct pt_lattice *l)
     l->next_open = l->paired = l->ended = l->stopped = false;
     lat_level_release(l, l->current);
     lat_level_release(l, l->next);
-    *l->finding = (struct pt_finding){.arena = l->finding->arena}; /* complete: never */
+    *l->finding = (struct pt_finding){.arena = l->finding->arena};
 }
 
 static void take_lanes(struct pt_lattice *l, const struct lat_start *start)
@@ -115,6 +119,7 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
         memcpy(l->freed_numbers, start->numbers, l->var_count * sizeof *l->freed_numbers);
     }
     l->started = true;
+    l->finding->complete = l->judges = start->complete;
     l->remembers = remembers;
     l->borrows = !remembers;
     l->level = l->pushed = l->common_total = l->q_end = start->number;
@@ -152,6 +157,21 @@ void lat_snapshot_release(struct lat_snapshot *snapshot)
     free(snapshot->sets);
 }
 
+/* The row before, by which what comes late is judged: its cuts are in any order, but they follow each other. */
+static void take_previous(const struct pt_lattice *l, struct lat_snapshot *to)
+{
+    const struct lat_field *field = &l->layout->fields[0];
+    uint32_t least = UINT32_MAX, greatest = 0;
+    for (uint32_t i = 0; i < l->previous.count; i++) {
+        uint32_t count = lat_field_count_in(field, &l->previous.keys[i]);
+        least = count < least ? count : least;
+        greatest = count > greatest ? count : greatest;
+    }
+    to->events[to->event_count++] = l->previous.count;
+    to->events[to->event_count++] = field->base + least;
+    to->events[to->event_count++] = field->base + greatest;
+}
+
 static void take_row(const struct pt_lattice *l, struct lat_snapshot *to)
 {
     to->row = true;
@@ -160,6 +180,8 @@ static void take_row(const struct pt_lattice *l, struct lat_snapshot *to)
         to->events[to->event_count++] = l->columns[field->column].lane;
         to->events[to->event_count++] = field->base + lat_field_count_in(field, &l->current->parts[0].keys[0]);
     }
+    if (l->judges)
+        take_previous(l, to);
 }
 
 static void take_words(const struct pt_lattice *l, struct lat_snapshot *to)
@@ -224,10 +246,20 @@ void lat_stretch_aim(struct pt_lattice *l)
     l->check = head < tail ? head : tail;
 }
 
+/* From here on it is looked at anew: what was before a stretch has joined does not count. Levels of words are such that
+ * something has been left out. */
+static void pass(struct lat_stretch *s, const struct pt_lattice *l)
+{
+    s->passages[s->passage_count++] = (struct lat_passage){l->level, l->finding->width, l->finding->complete};
+    l->finding->width = 0;
+    l->finding->complete = l->judges && !l->ranked;
+}
+
 void lat_stretch_check(struct pt_lattice *l)
 {
     struct lat_stretch *s = l->stretch;
     uint32_t heads = s->head_count, tails = s->tail_count;
+    pass(s, l);
     if (l->level == lat_check_level(s->start.number, heads)) {
         snapshot_take(l, &s->heads[heads]);
         atomic_store_explicit(&s->head_count, heads + 1, memory_order_release);

@@ -413,13 +413,15 @@ static void test_snapshots_differ(void **state)
     free(l);
 }
 
-/* What a snapshot says of a row, of which the first cut has so many events of each thread above `base`. */
-static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64_t runs, struct lat_stretch *s)
+/* What a snapshot says of a row, of which the first cut has so many events of each thread above `base`; `before`: the
+ * same of the row before it. */
+static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64_t runs, uint64_t before,
+                                            struct lat_stretch *s)
 {
     enum { WINDOW = 2, LEVEL = 64, BITS = 16 };
     struct pt_analysis_options options = {.window = WINDOW};
     struct pt_lattice *l = pt_xaligned(LAT_CACHE_LINE, sizeof *l);
-    struct pt_finding finding = {0};
+    struct pt_finding finding = {.width = 7}; /* something was left out before it */
     struct lat_column columns[] = {{.lane = lane}, {.lane = 9}};
     struct lat_field fields[] = {{.column = 0, .base = base, .mask = 255}, {.column = 1, .shift = BITS, .mask = 255}};
     struct lat_layout layout = {.words = 1, .field_count = 2, .fields = fields};
@@ -433,7 +435,9 @@ static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64
     l->columns = columns;
     l->layout = &layout;
     l->current = &level;
-    l->paired = true;
+    l->paired = l->judges = true;
+    l->previous.keys = &before;
+    l->previous.count = 1;
     l->level = LEVEL;
     l->stretch = s;
     s->end = UINT64_MAX;
@@ -441,6 +445,12 @@ static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64
     lat_snapshot_init(&s->heads[0], l);
     lat_stretch_check(l);
     assert_int_equal(s->head_count, 1);
+    assert_int_equal(s->passage_count, 1);
+    assert_int_equal(s->passages[0].level, LEVEL);
+    assert_int_equal(s->passages[0].width, 7);
+    assert_false(s->passages[0].complete);
+    assert_true(finding.complete); /* it is looked at anew from here on */
+    assert_int_equal(finding.width, 0);
     free(l);
     return &s->heads[0];
 }
@@ -451,14 +461,18 @@ static void test_snapshots_of_rows(void **state)
     static const struct {
         uint64_t base;
         uint32_t lane;
-        uint64_t runs;
+        uint64_t runs, before;
         bool same;
-    } rows[] = {{10, 4, UINT64_MAX, true}, {11, 4, UINT64_MAX, false}, {10, 3, UINT64_MAX, false}, {10, 4, 99, false}};
+    } rows[] = {{10, 4, UINT64_MAX, 4, true},
+                {11, 4, UINT64_MAX, 4, false},
+                {10, 3, UINT64_MAX, 4, false},
+                {10, 4, 99, 4, false},
+                {10, 4, UINT64_MAX, 5, false}};
     (void)state;
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct lat_stretch *s = pt_xaligned(LAT_CACHE_LINE, 2 * sizeof *s);
-        struct lat_snapshot *a = snapshot_of_row(10, 4, UINT64_MAX, &s[0]),
-                            *b = snapshot_of_row(rows[i].base, rows[i].lane, rows[i].runs, &s[1]);
+        struct lat_snapshot *a = snapshot_of_row(10, 4, UINT64_MAX, 4, &s[0]),
+                            *b = snapshot_of_row(rows[i].base, rows[i].lane, rows[i].runs, rows[i].before, &s[1]);
         assert_int_equal(lat_snapshot_same(a, b), rows[i].same);
         lat_snapshot_release(a);
         lat_snapshot_release(b);
