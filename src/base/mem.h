@@ -57,6 +57,16 @@ static inline void pt_prefetch(const void *at)
         (ptr)[(len)++] = (value);                                                                                      \
     } while (0)
 
+/* A cache line, which another core may have, will be written soon: it is asked for. */
+static inline void pt_fetch_to_write(const void *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line)); /* the compiler's would be one for reading */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* An arena: allocations live until the arena is released. Pointers into it stay valid. */
 struct pt_arena {
     struct pt_arena_block *head;

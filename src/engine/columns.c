@@ -40,7 +40,7 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
 {
     enum { AHEAD = 8 };
     while (column->freed < upto) {
-        if (column->arrived - column->freed > AHEAD) /* it was used long ago */
+        if (!l->borrows && column->arrived - column->freed > AHEAD) /* it was used long ago */
             __builtin_prefetch(lat_event_at(column, column->freed + 1 + AHEAD)->clock, 1);
         struct lat_event *e = lat_event_at(column, column->freed + 1);
         if (e->var != PT_NONE && e->number > l->freed_numbers[e->var]) {
@@ -48,7 +48,8 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t u
             l->freed_values[e->var] = e->value;
         }
         l->event_bytes -= sizeof *e;
-        pt_clock_unref(e->clock);
+        if (!l->borrows)
+            pt_clock_unref(e->clock);
         free(e->last);
         column->freed++;
     }

@@ -201,7 +201,7 @@ static void close_level(struct pt_lattice *l)
             keep_least(l, candidates, (uint32_t)l->options->window);
     }
     l->previous.count = 0;
-    if (l->finding->complete) { /* nobody asks for it otherwise */
+    if (l->finding->complete || (l->judges && !l->ranked)) { /* nobody asks for it otherwise */
         const struct lat_part *old = &l->current->parts[0];
         size_t words = old->count * (size_t)l->layout->words;
         PT_GROW(l->previous.keys, l->previous.cap, words);

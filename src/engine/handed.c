@@ -35,19 +35,10 @@ struct head {
     bool takes_out;
 };
 
-/* Asks for a cache line that another core may have, before it is read, or written: then the other one loses it. */
+/* Asks for a cache line that another core may have, before it is read. */
 static inline void fetch(const void *line)
 {
     __builtin_prefetch(line, 0);
-}
-
-static inline void fetch_to_write(const void *line)
-{
-#ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line)); /* the compiler's would be one for reading */
-#else
-    __builtin_prefetch(line, 1);
-#endif
 }
 
 /* Numbers of cuts take one byte each, or four. A run is its top and how many cuts it has, from 1 on. */
@@ -148,7 +139,7 @@ uint64_t lat_ring_put(const struct lat_ring *ring, uint64_t position, bool first
         to = put(to, level->values, level->arrived_count * sizeof *level->values);
     size_t bytes = rounded((size_t)((ring->narrow ? put_narrow : put_wide)(to, level) - start));
     for (size_t at = 0; at < bytes; at += LAT_CACHE_LINE) /* the other one had these long ago */
-        fetch_to_write(ring->bytes + (position + WRITE_AHEAD + at) % ring->size);
+        pt_fetch_to_write(ring->bytes + (position + WRITE_AHEAD + at) % ring->size);
     return position + bytes;
 }
 

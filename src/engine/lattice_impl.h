@@ -276,8 +276,10 @@ struct pt_lattice {
     struct lat_stretch *stretch;     /* it is somebody else's, and tells nothing; NULL: it does */
     uint64_t check;                  /* ... and at this level a snapshot is due */
     bool remembers;                  /* ... and it has a history */
+    bool judges;                     /* ... and it looks where it is complete, from each snapshot on */
+    bool borrows;                    /* ... and the clocks of its events are the log's, which nobody counts */
     struct pt_clock_pool clocks;     /* ... of the events that it was given */
-    uint64_t eager;                  /* ... it has just begun: up to this level words are tried each time */
+    uint64_t rough;                  /* ... it has just begun: up to this level cuts may be missing */
     bool meets;                      /* ... it explores nothing: it follows the actual run */
     uint64_t stretch_due, stretch_again, stretch_wait; /* levels: to begin at; not before; to wait if it fails */
     uint64_t pace_since, pace_level;                   /* what is timed before */
@@ -465,6 +467,8 @@ enum lat_made lat_ranks_expand(struct pt_lattice *l);
 /* Of a ranked level: the same, but the cuts of the next level are not filled (ranks.h). NOT_MADE: it is still ranked.
  */
 enum lat_made lat_ranks_make(struct pt_lattice *l);
+/* A level of one cut, with all events that have come so far, is one of words, if it can be. */
+void lat_ranks_begin(struct pt_lattice *l);
 /* Back to keys and a layout, if it is ranked. */
 void lat_ranks_leave(struct pt_lattice *l);
 void lat_ranks_release(struct pt_lattice *l);
@@ -504,6 +508,8 @@ static inline struct pt_lattice *lat_heir(struct pt_lattice *root)
 /* stretch.c: two threads explore stretches of the trace; all of these of the lattice that others know */
 /* Whether that may be tried just now, or will be. */
 bool lat_stretch_hopes(const struct pt_lattice *l);
+/* The same of a lattice that another thread has, until it makes way (analysis_push.c). */
+bool lat_stretch_waits(const struct pt_lattice *l);
 /* After an event: begins, if it is time. */
 void lat_stretch_begin(struct pt_lattice *root);
 /* A relevant event, while there are two. */
@@ -520,6 +526,11 @@ void lat_stretch_check(struct pt_lattice *l);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);
+/* The current level is a row, to each cut of which more runs lead than can be counted. */
+static inline bool lat_has_crowded_row(const struct pt_lattice *l)
+{
+    return !l->ranked && l->paired && l->current->parts[0].crowded;
+}
 /* Whether the current level can be stepped here; brings it into order if so. */
 bool lat_pair_ready(struct pt_lattice *l);
 void lat_pair_expand(struct pt_lattice *l);
@@ -598,6 +609,8 @@ struct lat_column *lat_column_of(struct pt_lattice *l, uint32_t lane);
 /* An event as it was met, for a lattice that has not been given it. */
 struct lat_logged;
 void lat_take_logged(struct pt_lattice *l, const struct lat_logged *event);
+/* Clocks that are the log's are copied: it may go. */
+void lat_own_clocks(struct pt_lattice *l);
 /* What an event is for the actual run, and what it does to letters; PT_EINPUT as pt_lattice_push. */
 enum pt_status lat_meet(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event, uint32_t var,
                         uint32_t user_event, uint32_t *ret_effect, struct pt_err *err);

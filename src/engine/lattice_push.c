@@ -131,7 +131,7 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
     e->op = event->op;
     e->joint = var != PT_NONE && l->is_joint[var];
     e->value = event->value;
-    e->clock = pt_clock_ref(clock);
+    e->clock = l->borrows ? clock : pt_clock_ref(clock);
     e->last = last;
     column->arrived++;
     l->event_bytes += sizeof *e;
@@ -213,6 +213,13 @@ static void line_up(struct pt_lattice *l, const struct pt_cut_event *e)
     }
 }
 
+static struct pt_clock *copy_clock(struct pt_lattice *l, const struct pt_clock *from)
+{
+    struct pt_clock *clock = pt_clock_new(from->len, &l->clocks);
+    memcpy(clock->counts, from->counts, from->len * sizeof *clock->counts);
+    return clock;
+}
+
 void lat_take_logged(struct pt_lattice *l, const struct lat_logged *from)
 {
     struct lat_column *column = lat_column_of(l, from->lane);
@@ -222,9 +229,7 @@ void lat_take_logged(struct pt_lattice *l, const struct lat_logged *from)
                              .object = from->object,
                              .loc = from->loc,
                              .value = from->value};
-    struct pt_clock *clock = pt_clock_new(from->clock_len, &l->clocks);
-    if (from->clock_len)
-        memcpy(clock->counts, from->counts, from->clock_len * sizeof *clock->counts);
+    struct pt_clock *clock = l->borrows ? from->clock : copy_clock(l, from->clock);
     struct pt_cut_event e = {(uint32_t)(column - l->columns), column->arrived + 1, clock, from->object, from->op};
     l->pushed++;
     if (l->stopped) {
@@ -236,7 +241,18 @@ void lat_take_logged(struct pt_lattice *l, const struct lat_logged *from)
         if (l->stopped && !l->stretch)
             lat_forget(l);
     }
-    pt_clock_unref(clock);
+    if (!l->borrows)
+        pt_clock_unref(clock);
+}
+
+void lat_own_clocks(struct pt_lattice *l)
+{
+    for (uint32_t c = 0; l->borrows && c < l->column_count; c++)
+        for (uint64_t k = l->columns[c].freed + 1; k <= l->columns[c].arrived; k++) {
+            struct lat_event *e = lat_event_at(&l->columns[c], k);
+            e->clock = copy_clock(l, e->clock);
+        }
+    l->borrows = false;
 }
 
 enum pt_status pt_lattice_push(struct pt_lattice *root, const struct pt_event *event, uint32_t lane, uint32_t var,

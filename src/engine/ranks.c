@@ -245,6 +245,16 @@ static void enter(struct pt_lattice *l)
     l->ranks->entered = l->level;
 }
 
+void lat_ranks_begin(struct pt_lattice *l)
+{
+    if (!l->by_needs || l->finding->complete || l->options->window > MOST_KEPT)
+        return;
+    l->ranks = ranks_new(l);
+    lat_window_begin_empty(l);
+    l->ranked = true;
+    l->ranks->entered = l->level;
+}
+
 static void be_patient(struct lat_ranks *r, uint64_t level, uint64_t stayed)
 {
     r->patience = stayed > r->patience           ? LEAST_PATIENCE
@@ -312,6 +322,12 @@ bool lat_ranks_key(const struct pt_lattice *l, const struct lat_past_level *past
     return true;
 }
 
+/* A stretch has just begun: nobody takes its cuts for those of the cone before they have been compared. */
+static bool is_rough(const struct pt_lattice *l)
+{
+    return l->level < l->rough;
+}
+
 /* Makes the cuts of the next level, as many as there are or are kept. */
 static enum lat_made choose(struct pt_lattice *l)
 {
@@ -321,7 +337,7 @@ static enum lat_made choose(struct pt_lattice *l)
     PT_GROW(r->next_words, r->next_cap, 2 * (size_t)window);
     uint32_t count = make_cuts(r, level, window);
     if (count < window) {
-        if (r->window->end < l->q_end && lat_window_misses(l))
+        if (!is_rough(l) && r->window->end < l->q_end && lat_window_misses(l))
             return LAT_NOT_MADE;
         if (!count || !(l->ended || lat_q_full(l)))
             return LAT_WAIT;
@@ -333,13 +349,13 @@ static enum lat_made choose(struct pt_lattice *l)
 enum lat_made lat_ranks_make(struct pt_lattice *l)
 {
     lat_window_slide(l);
-    return is_pair(l) ? LAT_NOT_MADE : choose(l);
+    return !is_rough(l) && is_pair(l) ? LAT_NOT_MADE : choose(l);
 }
 
 enum lat_made lat_ranks_expand(struct pt_lattice *l)
 {
     uint64_t window = l->options->window;
-    bool too_early = l->ranks && !l->ranked && l->level < l->ranks->retry && l->level >= l->eager;
+    bool too_early = l->ranks && !l->ranked && l->level < l->ranks->retry;
     if (!l->by_needs || l->finding->complete || window > MOST_KEPT || too_early)
         return LAT_NOT_MADE;
     if (!l->ranks)

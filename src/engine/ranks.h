@@ -47,7 +47,7 @@ struct lat_window {
 /* The events of one column that have bits. */
 struct lat_rank_group {
     lat_word bits;
-    uint64_t first, last; /* their indices */
+    uint64_t last; /* its index; and of the first: group_firsts */
     uint32_t column;
 };
 
@@ -121,6 +121,8 @@ struct lat_ranks {
     struct lat_rank_level making;
     lat_word need[LAT_RANK_SPAN]; /* the events of the window that this one needs */
     struct lat_rank_group groups[LAT_RANK_SPAN];
+    uint64_t group_firsts[LAT_RANK_SPAN]; /* ... apart, as they are looked at for each event */
+    uint32_t group_lanes[LAT_RANK_SPAN];
     uint32_t group_count;
     lat_word *words, *next_words; /* of the cuts of the level that was made last, ascending; of the next one, or the one
                                      before, in the same bits */
@@ -194,6 +196,8 @@ void lat_window_free(struct lat_window *window);
 void lat_window_leave(struct lat_ranks *r);
 /* Words for a level that was made elsewhere; false: it does not fit into the window. */
 bool lat_window_begin(struct pt_lattice *l);
+/* The same for a level of one cut, that has all events so far. */
+void lat_window_begin_empty(struct pt_lattice *l);
 /* Takes out events that are in every cut, when that is worth while, and lets in those that have come. */
 void lat_window_slide(struct pt_lattice *l);
 /* The events of the window that are in every cut are so in their columns, too, and no later level has bits for them.

@@ -57,22 +57,42 @@ static void group(struct pt_lattice *l, uint32_t bit)
     uint32_t *number = &l->columns[event->column].group;
     if (*number >= r->group_count || r->groups[*number].column != event->column) {
         *number = r->group_count++;
-        r->groups[*number] = (struct lat_rank_group){0, event->index, event->index, event->column};
+        r->groups[*number] = (struct lat_rank_group){0, event->index, event->column};
+        r->group_firsts[*number] = event->index;
+        r->group_lanes[*number] = l->columns[event->column].lane;
     }
     r->groups[*number].bits |= lat_bit(bit);
     r->groups[*number].last = event->index;
+}
+
+/* The groups from `from` on, 64 at most, of which it needs some event, as bits; its own column's may be missing.
+ * Without a branch: most groups have none, and which ones have cannot be foreseen. */
+static uint64_t needed_groups(const struct lat_ranks *r, uint32_t from, const struct pt_clock *needs)
+{
+    enum { HALF = 64 };
+    const uint32_t *lanes = r->group_lanes + from, len = needs->len;
+    const uint64_t *firsts = r->group_firsts + from, *counts = needs->counts;
+    uint32_t count = r->group_count <= from || !len ? 0 : r->group_count - from;
+    uint64_t found = 0;
+    for (uint32_t g = 0; g < (count < HALF ? count : HALF); g++) {
+        uint32_t lane = lanes[g];
+        uint64_t known = counts[lane < len ? lane : 0];
+        found |= (uint64_t)(lane < len && known >= firsts[g]) << g;
+    }
+    return found;
 }
 
 /* The events of the window that it needs. */
 static lat_word needed(const struct pt_lattice *l, const struct pt_cut_event *event)
 {
     const struct lat_ranks *r = l->ranks;
-    lat_word need = 0;
-    for (uint32_t g = 0; g < r->group_count; g++) {
-        const struct lat_rank_group *group = &r->groups[g];
+    uint32_t own = l->columns[event->column].group;
+    bool has_own = own < r->group_count && r->groups[own].column == event->column;
+    lat_word need = has_own ? r->groups[own].bits : 0; /* they came before it */
+    lat_word rest = (lat_word)needed_groups(r, 64, event->needs) << 64 | needed_groups(r, 0, event->needs);
+    for (; rest; rest &= rest - 1) {
+        const struct lat_rank_group *group = &r->groups[lat_lowest_bit(rest)];
         uint64_t count = pt_relation_needs(&l->relation, event, group->column);
-        if (count < group->first)
-            continue;
         lat_word bits = group->bits;
         for (uint64_t last = group->last; last > count; last = r->window->events[lat_highest_bit(bits)].index)
             bits &= ~lat_bit(lat_highest_bit(bits));
@@ -94,7 +114,7 @@ static void let_in(struct pt_lattice *l, uint64_t number, struct lat_place place
     group(l, at);
     if (r->values)
         r->values[at] = e->value;
-    r->pinned += sizeof *e + e->clock->len * sizeof(uint64_t);
+    r->pinned += sizeof *e + e->clock_len * sizeof(uint64_t);
 }
 
 static void fill(struct pt_lattice *l)
@@ -426,28 +446,41 @@ static bool let_in_old(struct pt_lattice *l)
     return true;
 }
 
-bool lat_window_begin(struct pt_lattice *l)
+/* No event has a bit yet, no cut a word. */
+static void empty(struct pt_lattice *l)
 {
     struct lat_ranks *r = l->ranks;
-    const struct lat_part *part = &l->current->parts[0];
     lat_window_leave(r);
     r->reading = lat_window_new(r, true);
     nothing_written(r);
     r->window->count = 0;
     r->told = 0;
     r->group_count = 0;
+    r->count = l->current->parts[0].count;
+    r->top_count = 0;
+    r->common = r->any = r->taken_out = 0;
+    r->linked = false;
+    r->calm = 0;
+    PT_GROW(r->words, r->word_cap, r->count);
     values_before(l);
+}
+
+void lat_window_begin_empty(struct pt_lattice *l)
+{
+    empty(l);
+    l->ranks->window->end = l->level;
+    l->ranks->words[0] = 0;
+}
+
+bool lat_window_begin(struct pt_lattice *l)
+{
+    struct lat_ranks *r = l->ranks;
+    const struct lat_part *part = &l->current->parts[0];
+    empty(l);
     if (!let_in_old(l))
         return false;
     fill(l);
-    PT_GROW(r->words, r->word_cap, part->count);
-    r->count = part->count;
-    r->top_count = 0;
     r->common = ~(lat_word)0;
-    r->any = 0;
-    r->taken_out = 0;
-    r->linked = false;
-    r->calm = 0;
     for (uint32_t i = 0; i < part->count; i++) {
         lat_word word = word_of_key(l, part->keys + (size_t)i * l->layout->words);
         /* Events before the end without a bit are in the cut; where not all others have one, it has no word. */

@@ -75,7 +75,7 @@ static bool may_relay(const struct pt_lattice *l)
 bool pt_lattice_may_relay(const struct pt_lattice *root)
 {
     const struct pt_lattice *l = root->heir ? root->heir : root;
-    return l->ranked && may_relay(l);
+    return may_relay(l) && (l->ranked || (lat_has_crowded_row(l) && lat_stretch_waits(l)));
 }
 
 static inline void pause_briefly(void)

@@ -16,8 +16,10 @@
  * even an earlier one, by that one thread, which is then in every respect where it would have been without all this.
  * (Stretches begin after a multiple of the events after which the history forgets some, so that it has the same.)
  *
- * Not for windows of which the history could not keep its greatest number of levels. Cones do not join while a thread
- * is silent whose last event nobody needs: the whole one keeps a cut without that event, which a stretch begins with.
+ * Levels are rows (pair.c) or such of words (ranks.h); others, which narrow cones of three threads and more have,
+ * cannot be compared. Not for windows of which the history could not keep its greatest number of levels. Cones do not
+ * join while fewer runs lead to them than cannot be counted, nor while a thread is silent whose last event nobody
+ * needs: the whole one keeps a cut without that event, which a stretch begins with.
  *
  * Guarantee: the same findings as by one thread. Cost: what one thread has, and for each stretch a start, snapshots,
  * and the levels up to the check twice; an event is copied once more for each of the two. Memory: some tens of
@@ -32,6 +34,8 @@
 enum { STRIDE = LAT_HISTORY_STRIDE };
 /* Events of the other's stretches, and the least of the caller's. */
 enum { LENGTH = 482 * STRIDE, LEAST = 64 * STRIDE };
+/* Those where some have joined at this check or later. */
+enum { LATE = 2, LATE_LENGTH = 2 * LENGTH };
 /* Levels: of words before a thread is worth starting; that are timed before; after which it is judged; and until it is
  * tried again, if it was no use. */
 enum { WARM_UP = 256, TRIAL = 1024, JUDGED = 4 * LENGTH, WAIT = 1 << 18, TEST_WAIT = 400 };
@@ -48,20 +52,22 @@ static bool fits_history(const struct pt_lattice *l)
     return l->options->window <= (l->history.budget / LAT_BOUNDED_LEVELS - BESIDES) / EACH;
 }
 
-/* That the window is full is not asked of every level then: it has been once. */
 static bool suits(const struct pt_lattice *l)
 {
-    return !l->module && !l->most && !l->observed_over && l->finding->width == l->options->window &&
-           l->column_count <= MOST_LANES && l->tenant_count <= MOST_TENANTS && fits_history(l);
+    return !l->module && !l->most && !l->observed_over && l->column_count <= MOST_LANES &&
+           l->tenant_count <= MOST_TENANTS && fits_history(l);
+}
+
+bool lat_stretch_waits(const struct pt_lattice *l)
+{
+    const struct pt_analysis_options *o = l->options;
+    return o->relays && o->stretch != PT_NO_STRETCHES && !o->memory_limit && !o->exhaustive &&
+           l->level + TRIAL >= l->stretch_again && suits(l);
 }
 
 bool lat_stretch_hopes(const struct pt_lattice *l)
 {
-    const struct pt_analysis_options *o = l->options;
-    if (l->stretch)
-        return true;
-    return o->relays && !o->relays_wait && o->stretch != PT_NO_STRETCHES && !o->memory_limit && !o->exhaustive &&
-           l->level + TRIAL >= l->stretch_again && suits(l);
+    return l->stretch || (!l->options->relays_wait && lat_stretch_waits(l));
 }
 
 static bool in_tests(const struct pt_lattice *l)
@@ -77,9 +83,10 @@ static uint64_t time_of(const struct pt_lattice *l)
 /* Whether it is time; the last levels before that are timed. */
 static bool is_due(struct pt_lattice *l)
 {
-    if (!l->stretch_due || l->stretch_due < l->ranks->entered)
+    uint64_t entered = l->ranked ? l->ranks->entered : 0;
+    if (!l->stretch_due || l->stretch_due < entered)
         l->stretch_due = l->level + (in_tests(l) ? 1 : WARM_UP + TRIAL);
-    if (l->pace_level < l->ranks->entered || l->level + TRIAL < l->stretch_due) {
+    if (l->pace_level < entered || l->level + TRIAL < l->stretch_due) {
         l->pace_level = l->level;
         l->pace_since = time_of(l);
     }
@@ -124,17 +131,34 @@ static struct lat_stretch *last(struct lat_stretches *st)
     return st->chain[st->count - 1];
 }
 
-/* The set of the actual run's cut, which is the first of its level, where the caller has explored last. */
-static pt_set guess(struct lat_stretches *st)
+/* What the caller has explored last; NULL: nothing that it still has. */
+static const struct pt_lattice *own_last(struct lat_stretches *st)
 {
     const struct pt_lattice *l = NULL;
     for (uint32_t i = 0; i < st->count; i++)
-        if (!st->chain[i]->other)
+        if (!st->chain[i]->other && st->chain[i]->lattice->current->parts[0].count)
             l = st->chain[i]->lattice;
+    return l;
+}
+
+/* The actual run's cut, which is the least of its level: the first one, but for a row. */
+static uint32_t actual_cut(const struct pt_lattice *l)
+{
+    const struct lat_part *part = &l->current->parts[0];
+    uint32_t least = 0;
+    for (uint32_t i = 1; !l->ranked && l->paired && i < part->count; i++)
+        if (lat_cut_compare(l, l->layout, &part->keys[i], &part->keys[least]) < 0)
+            least = i;
+    return least;
+}
+
+/* The set of that cut, where the caller has explored last. */
+static pt_set guess(struct lat_stretches *st, const struct pt_lattice *l)
+{
     pt_set set = pt_sets_single(st->root->sets, st->front->observed_state);
-    if (!l || !l->current->parts[0].count)
+    if (!l)
         return set;
-    return pt_sets_union_slow(st->root->sets, set, l->current->parts[0].sets[0] & ~PT_SET_FLAGS);
+    return pt_sets_union_slow(st->root->sets, set, l->current->parts[0].sets[actual_cut(l)] & ~PT_SET_FLAGS);
 }
 
 /* With its start. */
@@ -148,6 +172,7 @@ void lat_stretch_reset(struct lat_stretch *s, bool other)
     s->head_count = s->tail_count = 0;
     s->halted = s->finished = false;
     s->rested = 0;
+    s->passage_count = 0;
     s->lattice->stretch = s;
 }
 
@@ -157,7 +182,9 @@ static void begin_next(struct lat_stretches *st, bool other)
     struct lat_stretch *before = last(st), *s = lat_stretch_take(st);
     uint64_t number = st->front->pushed;
     lat_start_release(&s->start);
-    lat_start_take(st->front, guess(st), &s->start);
+    const struct pt_lattice *known = own_last(st);
+    lat_start_take(st->front, guess(st, known), known && !known->ranked && known->paired, &s->start);
+    s->start.complete = st->finding->complete;
     lat_stretch_reset(s, other);
     before->end = number;
     before->goal = lat_check_level(number, 0);
@@ -176,7 +203,11 @@ static void begin_next(struct lat_stretches *st, bool other)
 static void remember(struct lat_stretches *st, struct lat_stretch *head, uint64_t joined)
 {
     if (head->lattice != st->origin) {
-        struct lat_explored explored = {head->start, head->joined, head->all_states};
+        struct lat_explored explored = {.start = head->start,
+                                        .joined = head->joined,
+                                        .states = head->all_states,
+                                        .width = head->all_width,
+                                        .complete = head->all_complete};
         head->start = (struct lat_start){0};
         PT_PUSH(st->explored, st->explored_count, st->explored_cap, explored);
     }
@@ -198,12 +229,17 @@ static void remember(struct lat_stretches *st, struct lat_stretch *head, uint64_
 static void join(struct lat_stretches *st, uint32_t check)
 {
     struct lat_stretch *head = st->chain[0], *next = st->chain[1];
+    lat_stretch_sum(st, head, head->lattice, head->joined);
     st->finding->states += head->tails[check].states - head->states;
     next->joined = lat_check_level(next->start.number, check);
     next->states = next->heads[check].states;
     next->all_states = st->finding->states;
+    next->all_width = st->finding->width;
+    next->all_complete = st->finding->complete;
     st->finding->levels = next->joined + 1;
     st->root->joins++;
+    if (!in_tests(st->origin) && check >= LATE) /* what is explored twice is to be little of it */
+        st->length = LATE_LENGTH;
     if (head->other)
         lat_other_give(st, NULL);
     remember(st, head, next->joined);
@@ -226,6 +262,12 @@ void lat_stretch_run_own(struct lat_stretches *st, struct lat_stretch *s)
         (void)lat_stretch_run(st, s, s->goal, st->published);
 }
 
+/* Two that agree before the first of them has joined are both right from there on alone. */
+static bool is_right_at(const struct lat_stretch *head, const struct lat_stretch *next, uint32_t check)
+{
+    return lat_check_level(next->start.number, check) >= head->joined;
+}
+
 /* Joins what can be, as far as that is known. */
 enum lat_poll lat_stretch_poll(struct lat_stretches *st)
 {
@@ -238,7 +280,7 @@ enum lat_poll lat_stretch_poll(struct lat_stretches *st)
         lat_stretch_run_own(st, next);
         bool tail = lat_stretch_rests(head) && head->tail_count > check;
         bool both = tail && atomic_load_explicit(&next->head_count, memory_order_acquire) > check;
-        if (both && lat_snapshot_same(&head->tails[check], &next->heads[check])) {
+        if (both && is_right_at(head, next, check) && lat_snapshot_same(&head->tails[check], &next->heads[check])) {
             join(st, check);
         } else if (both) {
             if (++head->tried == LAT_CHECKS)
@@ -304,6 +346,7 @@ static void begin_first(struct lat_stretches *st)
     s->goal = s->end = UINT64_MAX;
     s->head_count = LAT_CHECKS;
     l->finding = pt_finding_new();
+    l->finding->complete = l->judges = st->finding->complete;
     l->stretch = s;
     l->remembers = true;
     st->chain[st->count++] = s;
@@ -311,7 +354,8 @@ static void begin_first(struct lat_stretches *st)
 
 static bool may_begin(struct pt_lattice *l)
 {
-    return l->ranked && l->pushed % STRIDE == 0 && !l->stopped && !l->ranks->relay && lat_stretch_hopes(l) && is_due(l);
+    return l->pushed % STRIDE == 0 && !l->stopped && (l->ranked ? !l->ranks->relay : lat_has_crowded_row(l)) &&
+           lat_stretch_hopes(l) && is_due(l);
 }
 
 void lat_stretch_begin(struct pt_lattice *root)
@@ -328,6 +372,8 @@ void lat_stretch_begin(struct pt_lattice *root)
     st->options.relays = false;
     st->options.interrupted = NULL;
     st->began_states = l->finding->states;
+    st->began_width = l->finding->width;
+    st->began_complete = l->finding->complete;
     st->began_level = l->level;
     st->began = time_of(l);
     st->length = in_tests(l) ? l->options->stretch * (uint64_t)STRIDE : LENGTH;
@@ -421,7 +467,6 @@ enum pt_status lat_stretch_push(struct pt_lattice *root, const struct pt_event *
     }
     struct lat_logged logged = {.line = event->line,
                                 .value = event->value,
-                                .clock_len = clock->len,
                                 .thread = event->thread,
                                 .object = event->object,
                                 .loc = event->loc,
@@ -431,7 +476,7 @@ enum pt_status lat_stretch_push(struct pt_lattice *root, const struct pt_event *
                                 .effect = effect,
                                 .observed = front->observed_state,
                                 .op = event->op};
-    lat_log_add(&st->log, &logged, clock->counts);
+    lat_log_add(&st->log, &logged, clock);
     if (front->pushed % STRIDE == 0 || front->observed_over)
         go_on(st);
     return PT_OK;

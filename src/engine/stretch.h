@@ -19,8 +19,7 @@
 struct lat_logged {
     uint64_t line;
     struct pt_value value;
-    const uint64_t *counts; /* its clock */
-    uint32_t clock_len;
+    struct pt_clock *clock; /* the log's: nobody counts who has it */
     uint32_t thread, object, loc, lane;
     uint32_t var, user_event, effect;
     pt_mstate observed; /* of the actual run, after it */
@@ -39,9 +38,11 @@ struct lat_log {
 void lat_log_init(struct lat_log *log, uint64_t first);
 void lat_log_release(struct lat_log *log);
 bool lat_log_is_full(const struct lat_log *log);
-/* The event with the number `end`; its counts are copied. */
-void lat_log_add(struct lat_log *log, const struct lat_logged *event, const uint64_t *counts);
+/* The event with the number `end`; the clock is copied. */
+void lat_log_add(struct lat_log *log, const struct lat_logged *event, const struct pt_clock *clock);
 const struct lat_logged *lat_log_at(const struct lat_log *log, uint64_t number);
+/* The event with this number will be asked for next, and those after it, before `upto`: another core has them. */
+void lat_log_fetch(const struct lat_log *log, uint64_t number, uint64_t upto);
 /* Events with lower numbers are not asked for again. */
 void lat_log_forget(struct lat_log *log, uint64_t before);
 
@@ -56,12 +57,15 @@ struct lat_start {
     uint32_t tenant_count;
     pt_letter letter;
     pt_mstate observed;
-    pt_set set; /* a guess */
+    pt_set set;    /* a guess */
+    bool row;      /* another one: two threads at most have pending events (pair.c) */
+    bool complete; /* nothing is known to be left out before: it looks whether that goes on */
 };
 /* Of what the front has met so far. */
-void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_start *ret_start);
+void lat_start_take(const struct pt_lattice *front, pt_set guess, bool row, struct lat_start *ret_start);
 void lat_start_release(struct lat_start *start);
-/* The lattice forgets all it knows and begins there; `remembers`: it has a history. */
+/* The lattice forgets all it knows and begins there; `remembers`: it has a history, and clocks of its own. Else those
+ * of its events are the log's. */
 void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool remembers);
 
 /* A level as a set of cuts and what they are for the monitor, whoever has made it. */
@@ -69,6 +73,8 @@ struct lat_snapshot {
     uint32_t count; /* cuts; 0: none that could be compared */
     uint32_t event_count;
     uint64_t states; /* explored so far */
+    bool row;        /* of two threads: `events` are their lanes, and how many events of each its first cut has; where
+                        completeness is judged, also what the row before was */
     uint64_t events[LAT_RANK_SPAN];
     lat_word *words;
     pt_letter *letters;
@@ -77,14 +83,24 @@ struct lat_snapshot {
 
 enum { LAT_CHECKS = 7 }; /* levels after its begin at which a stretch may join */
 
+/* What is known of the levels of a stretch up to one for which there is a snapshot, from the one before it on. */
+struct lat_passage {
+    uint64_t level, width;
+    bool complete; /* nothing was left out */
+};
+
 struct lat_stretch {
     struct lat_start start;
     struct pt_lattice *lattice;
-    bool other;                                               /* the other thread explores it */
-    uint32_t tried;                                           /* so many pairs of snapshots have been different */
-    uint64_t joined;                                          /* from this level on it is what the cone is */
-    uint64_t states;                                          /* that it had explored then ... */
-    uint64_t all_states;                                      /* ... and that the cone had */
+    bool other;          /* the other thread explores it */
+    uint32_t tried;      /* so many pairs of snapshots have been different */
+    uint64_t joined;     /* from this level on it is what the cone is */
+    uint64_t states;     /* that it had explored then ... */
+    uint64_t all_states; /* ... and that the cone had ... */
+    uint64_t all_width;  /* ... with such a level, ... */
+    bool all_complete;   /* ... and nothing left out */
+    struct lat_passage passages[2 * LAT_CHECKS];
+    uint32_t passage_count;
     struct lat_snapshot heads[LAT_CHECKS], tails[LAT_CHECKS]; /* after its begin; after its end */
     uint64_t fed;                                             /* it has been given the events up to this one */
 
@@ -109,6 +125,8 @@ enum { LAT_STRETCHES = 4 }; /* that may be there at a time, besides the first on
 struct lat_explored {
     struct lat_start start;
     uint64_t joined, states; /* from this level on it was right; states of the cone up to there */
+    uint64_t width;
+    bool complete;
 };
 
 /* Two threads at the cone of one property. */
@@ -128,7 +146,8 @@ struct lat_stretches {
     uint32_t explored_count;
     size_t explored_cap;
     bool origin_needed;
-    uint64_t began, began_level, began_states; /* when, and where */
+    uint64_t began, began_level, began_states, began_width; /* when, and where */
+    bool began_complete;
     bool judged;
     struct lat_log log;
 
@@ -157,6 +176,8 @@ void lat_stretch_run_own(struct lat_stretches *st, struct lat_stretch *s);
 void lat_stretch_publish(struct lat_stretches *st);
 
 /* stretch_end.c */
+/* What the lattice of the stretch has seen after this level goes into the finding of the whole. */
+void lat_stretch_sum(struct lat_stretches *st, const struct lat_stretch *s, const struct pt_lattice *l, uint64_t level);
 /* Where one thread would be now, with its history. The other one has ended. */
 struct pt_lattice *lat_stretch_restore(struct lat_stretches *st);
 /* One thread goes on, with this lattice, which is no stretch any more. */

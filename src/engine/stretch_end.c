@@ -32,16 +32,34 @@ static void stretch_release(struct lat_stretch *s)
 
 /* ---- one thread goes on ---- */
 
+void lat_stretch_sum(struct lat_stretches *st, const struct lat_stretch *s, const struct pt_lattice *l, uint64_t level)
+{
+    uint64_t width = l->finding->width;
+    bool complete = l->finding->complete;
+    for (uint32_t i = 0; i < s->passage_count; i++) {
+        const struct lat_passage *p = &s->passages[i];
+        if (p->level <= level)
+            continue;
+        complete = complete && p->complete;
+        width = p->width > width ? p->width : width;
+    }
+    st->finding->complete = st->finding->complete && complete;
+    st->finding->width = width > st->finding->width ? width : st->finding->width;
+}
+
 /* A lattice that is known to be right, of which `states` are in the finding, tells what there is to tell again. */
-static void resume(struct lat_stretches *st, struct pt_lattice *l, uint64_t states)
+static void resume(struct lat_stretches *st, const struct lat_stretch *s, struct pt_lattice *l, uint64_t joined,
+                   uint64_t states)
 {
     struct pt_finding *own = l->finding;
     bool halted = l->stopped;
+    lat_stretch_sum(st, s, l, joined);
     st->finding->states += own->states - states;
     st->finding->levels = halted ? l->level : l->level + 1;
     l->finding = st->finding;
     l->options = st->root->options;
     l->stretch = NULL;
+    l->judges = false;
     l->stopped = false;
     pt_finding_free(own);
     if (halted && !lat_level_done(l)) {
@@ -75,7 +93,9 @@ static struct pt_lattice *explore_again(struct lat_stretches *st)
     (void)lat_stretch_run(st, s, from->joined, st->log.end);
     s->lattice = NULL;
     st->finding->states = from->states;
-    resume(st, l, s->heads[check].states);
+    st->finding->width = from->width;
+    st->finding->complete = from->complete;
+    resume(st, s, l, from->joined, s->heads[check].states);
     return l;
 }
 
@@ -86,7 +106,9 @@ struct pt_lattice *lat_stretch_restore(struct lat_stretches *st)
     if (st->origin_needed) {
         st->pool[0].lattice = NULL;
         st->finding->states = st->began_states;
-        resume(st, l, 0);
+        st->finding->width = st->began_width;
+        st->finding->complete = st->began_complete;
+        resume(st, &st->pool[0], l, st->began_level, 0);
     } else {
         l = explore_again(st);
     }
@@ -189,7 +211,8 @@ static void finish_with(struct lat_stretches *st, struct lat_stretch *s)
     struct pt_lattice *l = s->lattice;
     lat_other_quit(st);
     s->lattice = NULL;
-    resume(st, l, s->states);
+    lat_own_clocks(l);
+    resume(st, s, l, s->joined, s->states);
     lat_stretch_end_with(st, l);
 }
 

@@ -10,12 +10,13 @@
 
 enum { EVENTS = 256 };
 
-/* Counts of the clocks of a chunk; a longer one when they grow. */
+/* The clocks of a chunk, in words; a longer one when they grow. */
 struct block {
     struct block *next;
     size_t used, cap;
-    uint64_t counts[];
+    uint64_t words[];
 };
+enum { HEAD = sizeof(struct pt_clock) / sizeof(uint64_t) };
 
 struct lat_log_chunk {
     struct lat_log_chunk *next; /* of a spare one */
@@ -37,7 +38,7 @@ static void free_blocks(struct lat_log *log, struct block *block)
 {
     for (struct block *next; block; block = next) {
         next = block->next;
-        log->bytes -= sizeof *block + block->cap * sizeof *block->counts;
+        log->bytes -= sizeof *block + block->cap * sizeof *block->words;
         free(block);
     }
 }
@@ -78,38 +79,71 @@ static struct lat_log_chunk *chunk_take(struct lat_log *log)
     return chunk;
 }
 
-/* Room for so many counts, which will not move. */
-static uint64_t *room(struct lat_log *log, struct lat_log_chunk *chunk, size_t count)
+/* Room for a clock, which will not move. */
+static struct pt_clock *room(struct lat_log *log, struct lat_log_chunk *chunk, uint32_t len)
 {
     struct block *block = chunk->blocks;
-    if (!block || block->used + count > block->cap) {
-        size_t cap = EVENTS * count + 1;
-        block = pt_xmalloc(sizeof *block + cap * sizeof *block->counts);
+    size_t words = HEAD + (size_t)len;
+    if (!block || block->used + words > block->cap) {
+        size_t cap = EVENTS * words;
+        block = pt_xmalloc(sizeof *block + cap * sizeof *block->words);
         *block = (struct block){.next = chunk->blocks, .cap = cap};
         chunk->blocks = block;
-        log->bytes += sizeof *block + cap * sizeof *block->counts;
+        log->bytes += sizeof *block + cap * sizeof *block->words;
     }
-    block->used += count;
-    return block->counts + block->used - count;
+    block->used += words;
+    return (struct pt_clock *)(block->words + block->used - words);
 }
 
-void lat_log_add(struct lat_log *log, const struct lat_logged *event, const uint64_t *counts)
+/* Another core has read what will be written here soon, and has to give it back first: it is asked in time. */
+static void fetch_ahead(const struct lat_log_chunk *chunk, const struct lat_logged *event)
+{
+    enum { AHEAD = 12 };
+    if (event + AHEAD >= chunk->events + EVENTS)
+        return;
+    const char *from = (const char *)(event + AHEAD);
+    pt_fetch_to_write(from);
+    pt_fetch_to_write(from + sizeof *event - 1);
+    const struct block *block = chunk->blocks;
+    size_t words = HEAD + (size_t)event->clock->len, first = block->used + (AHEAD - 1) * words;
+    for (size_t at = first; at < first + words && at < block->cap; at += LAT_CACHE_LINE / sizeof *block->words)
+        pt_fetch_to_write(block->words + at);
+}
+
+void lat_log_add(struct lat_log *log, const struct lat_logged *event, const struct pt_clock *clock)
 {
     struct lat_log_chunk **place = chunk_of(log, log->end);
     if (!*place)
         *place = chunk_take(log);
     struct lat_logged *to = &(*place)->events[log->end % EVENTS];
-    uint64_t *own = room(log, *place, event->clock_len);
-    if (event->clock_len)
-        memcpy(own, counts, event->clock_len * sizeof *own);
+    struct pt_clock *own = room(log, *place, clock->len);
+    own->pool = NULL;
+    own->refs = 0;
+    own->len = clock->len;
+    memcpy(own->counts, clock->counts, clock->len * sizeof *own->counts);
     *to = *event;
-    to->counts = own;
+    to->clock = own;
     log->end++;
+    fetch_ahead(*place, to);
 }
 
 const struct lat_logged *lat_log_at(const struct lat_log *log, uint64_t number)
 {
     return &(*chunk_of(log, number))->events[number % EVENTS];
+}
+
+void lat_log_fetch(const struct lat_log *log, uint64_t number, uint64_t upto)
+{
+    enum { AHEAD = 8, CLOCK_AHEAD = 4 };
+    if (number + AHEAD >= upto)
+        return;
+    const char *event = (const char *)lat_log_at(log, number + AHEAD);
+    __builtin_prefetch(event);
+    __builtin_prefetch(event + sizeof(struct lat_logged) - 1);
+    const struct pt_clock *clock = lat_log_at(log, number + CLOCK_AHEAD)->clock;
+    const char *end = (const char *)(clock->counts + clock->len);
+    for (const char *line = (const char *)clock; line < end; line += LAT_CACHE_LINE)
+        __builtin_prefetch(line);
 }
 
 void lat_log_forget(struct lat_log *log, uint64_t before)

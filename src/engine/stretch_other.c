@@ -47,8 +47,11 @@ bool lat_stretch_run(struct lat_stretches *st, struct lat_stretch *s, uint64_t g
     if (is_done(s, goal) || (s->fed + 1 == upto && !over))
         return false;
     lat_stretch_aim(l);
-    while (s->fed + 1 < upto && l->level < goal && !l->stopped)
+    while (s->fed + 1 < upto && l->level < goal && !l->stopped) {
+        if (s->other)
+            lat_log_fetch(&st->log, s->fed + 1, upto);
         lat_take_logged(l, lat_log_at(&st->log, ++s->fed));
+    }
     if (l->stopped)
         s->halted = true;
     else if (over && l->level < goal && s->fed + 1 == st->published)

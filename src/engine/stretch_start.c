@@ -6,6 +6,10 @@
  * monitors to it, nobody knows yet. The guess is: too many to count, as after some tens of levels, and what a level
  * that was explored lately had at the actual run's cut.
  *
+ * Until the first check a stretch, unless it begins with a row, has nothing but levels of words (ranks.h), with the
+ * events that have bits: a thread whose next one is beyond these has to wait. So its first levels may lack cuts, as
+ * they do anyway.
+ *
  * Theorem: let two explorations have the same cuts at level k, each with the same letter, set of states and number of
  * runs. Then they have the same levels from there on. For which events are in Q follows from the cuts (the first L that
  * are not in all), the cuts of level k + 1 are the first W of those that Q's events make of them, and letter, set and
@@ -16,15 +20,20 @@
  * have bits, by number, say which events all cuts have: all up to h but these. So two snapshots with the same events
  * and words are the same cuts.
  *
+ * Or it is a row (pair.c): its first cut, and how many there are, say all of them, since each has one event of the one
+ * thread more than the one before, and one of the other less. What other threads have done is in all cuts, and both
+ * have as many events: so two rows whose first cuts have as many of these two threads have the same of the others.
+ *
+ * Completeness is judged by the level before, too (cone.c), so that where nothing is left out so far two rows are the
+ * same if those before them are. A stretch may leave out what the cone does not, before it has joined: what it has left
+ * out, and how wide it was, is told from one snapshot to the next (passages), and counts from where it joined on.
+ *
  * Cost: a start is copied with its variables, lanes and tenants, a snapshot with its cuts.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/stretch.h"
-
-/* One cut has too few successors for words where there are many threads, but its levels are wide soon. */
-enum { EAGER = 64 };
 
 static void *copy(const void *from, size_t bytes)
 {
@@ -34,7 +43,7 @@ static void *copy(const void *from, size_t bytes)
     return to;
 }
 
-void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_start *ret_start)
+void lat_start_take(const struct pt_lattice *front, pt_set guess, bool row, struct lat_start *ret_start)
 {
     *ret_start = (struct lat_start){
         .number = front->pushed,
@@ -47,6 +56,7 @@ void lat_start_take(const struct pt_lattice *front, pt_set guess, struct lat_sta
         .letter = front->observed_letter,
         .observed = front->observed_state,
         .set = guess,
+        .row = row,
     };
 }
 
@@ -82,7 +92,7 @@ static void clear(struct pt_lattice *l)
     l->next_open = l->paired = l->ended = l->stopped = false;
     lat_level_release(l, l->current);
     lat_level_release(l, l->next);
-    *l->finding = (struct pt_finding){.arena = l->finding->arena}; /* complete: never */
+    *l->finding = (struct pt_finding){.arena = l->finding->arena};
 }
 
 static void take_lanes(struct pt_lattice *l, const struct lat_start *start)
@@ -109,10 +119,12 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
         memcpy(l->freed_numbers, start->numbers, l->var_count * sizeof *l->freed_numbers);
     }
     l->started = true;
+    l->finding->complete = l->judges = start->complete;
     l->remembers = remembers;
+    l->borrows = !remembers;
     l->level = l->pushed = l->common_total = l->q_end = start->number;
     l->line_first = l->trail_first = start->number;
-    l->eager = start->number + EAGER;
+    l->rough = lat_check_level(start->number, 0);
     l->waiting = (uint32_t)(start->number % LAT_PUSH_BATCH); /* as if all events had come */
     PT_PUSH(l->trail, l->trail_count, l->trail_cap, start->observed);
     lat_part_reserve(l, part, 1, 1);
@@ -121,8 +133,11 @@ void lat_start_begin(struct pt_lattice *l, const struct lat_start *start, bool r
     part->runs[0] = UINT64_MAX;
     part->letters[0] = start->letter;
     part->sets[0] = start->set;
+    part->calm = PT_NONE;
     if (remembers)
         lat_history_push(l);
+    if (!start->row)
+        lat_ranks_begin(l);
 }
 
 /* ---- snapshots ---- */
@@ -142,24 +157,68 @@ void lat_snapshot_release(struct lat_snapshot *snapshot)
     free(snapshot->sets);
 }
 
-/* Of a level of words, to whose cuts more runs lead than can be counted. */
-static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
+/* The row before, by which what comes late is judged: its cuts are in any order, but they follow each other. */
+static void take_previous(const struct pt_lattice *l, struct lat_snapshot *to)
+{
+    const struct lat_field *field = &l->layout->fields[0];
+    uint32_t least = UINT32_MAX, greatest = 0;
+    for (uint32_t i = 0; i < l->previous.count; i++) {
+        uint32_t count = lat_field_count_in(field, &l->previous.keys[i]);
+        least = count < least ? count : least;
+        greatest = count > greatest ? count : greatest;
+    }
+    to->events[to->event_count++] = l->previous.count;
+    to->events[to->event_count++] = field->base + least;
+    to->events[to->event_count++] = field->base + greatest;
+}
+
+static void take_row(const struct pt_lattice *l, struct lat_snapshot *to)
+{
+    to->row = true;
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        const struct lat_field *field = &l->layout->fields[f];
+        to->events[to->event_count++] = l->columns[field->column].lane;
+        to->events[to->event_count++] = field->base + lat_field_count_in(field, &l->current->parts[0].keys[0]);
+    }
+    if (l->judges)
+        take_previous(l, to);
+}
+
+static void take_words(const struct pt_lattice *l, struct lat_snapshot *to)
 {
     const struct lat_ranks *r = l->ranks;
+    uint32_t count = l->current->parts[0].count;
+    to->row = false;
+    lat_word keep = lat_low_bits(lat_highest_bit(r->any) + 1) & ~r->common;
+    for (lat_word rest = keep; rest; rest &= rest - 1)
+        to->events[to->event_count++] = r->window->events[lat_lowest_bit(rest)].number;
+    memcpy(to->words, r->words, count * sizeof *to->words);
+    lat_pack_words(to->words, count, keep);
+}
+
+static bool is_crowded(const struct lat_part *part)
+{
+    for (uint32_t i = 0; i < part->count; i++)
+        if (part->runs[i] != UINT64_MAX)
+            return false;
+    return true;
+}
+
+/* Of a row, or a level of words, to whose cuts more runs lead than can be counted. */
+static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
+{
     const struct lat_part *part = &l->current->parts[0];
     to->count = 0;
     to->event_count = 0;
     to->states = l->finding->states;
-    if (!l->ranked || !part->count || !r->any)
+    if (!part->count || !is_crowded(part))
         return;
-    for (uint32_t i = 0; i < part->count; i++)
-        if (part->runs[i] != UINT64_MAX)
-            return;
-    lat_word keep = lat_low_bits(lat_highest_bit(r->any) + 1) & ~r->common;
-    for (lat_word rest = keep; rest; rest &= rest - 1)
-        to->events[to->event_count++] = r->window->events[lat_lowest_bit(rest)].number;
-    memcpy(to->words, r->words, part->count * sizeof *to->words);
-    lat_pack_words(to->words, part->count, keep);
+    if (l->ranked && l->ranks->any)
+        take_words(l, to);
+    else if (!l->ranked && l->paired)
+        take_row(l, to);
+    else
+        return;
     memcpy(to->letters, part->letters, part->count * sizeof *to->letters);
     memcpy(to->sets, part->sets, part->count * sizeof *to->sets);
     to->count = part->count;
@@ -167,9 +226,9 @@ static void snapshot_take(const struct pt_lattice *l, struct lat_snapshot *to)
 
 bool lat_snapshot_same(const struct lat_snapshot *a, const struct lat_snapshot *b)
 {
-    return a->count && a->count == b->count && a->event_count == b->event_count &&
+    return a->count && a->count == b->count && a->row == b->row && a->event_count == b->event_count &&
            memcmp(a->events, b->events, a->event_count * sizeof *a->events) == 0 &&
-           memcmp(a->words, b->words, a->count * sizeof *a->words) == 0 &&
+           (a->row || memcmp(a->words, b->words, a->count * sizeof *a->words) == 0) &&
            memcmp(a->letters, b->letters, a->count * sizeof *a->letters) == 0 &&
            memcmp(a->sets, b->sets, a->count * sizeof *a->sets) == 0;
 }
@@ -187,10 +246,20 @@ void lat_stretch_aim(struct pt_lattice *l)
     l->check = head < tail ? head : tail;
 }
 
+/* From here on it is looked at anew: what was before a stretch has joined does not count. Levels of words are such that
+ * something has been left out. */
+static void pass(struct lat_stretch *s, const struct pt_lattice *l)
+{
+    s->passages[s->passage_count++] = (struct lat_passage){l->level, l->finding->width, l->finding->complete};
+    l->finding->width = 0;
+    l->finding->complete = l->judges && !l->ranked;
+}
+
 void lat_stretch_check(struct pt_lattice *l)
 {
     struct lat_stretch *s = l->stretch;
     uint32_t heads = s->head_count, tails = s->tail_count;
+    pass(s, l);
     if (l->level == lat_check_level(s->start.number, heads)) {
         snapshot_take(l, &s->heads[heads]);
         atomic_store_explicit(&s->head_count, heads + 1, memory_order_release);

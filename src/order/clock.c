@@ -3,7 +3,7 @@
  *
  * Guarantee: a join that adds nothing returns the larger operand instead of a copy, so that those who know the same
  * have the very same clock, and comparing pointers answers most questions. Cost: O(1) where both are the same, else
- * O(threads); no allocation in a steady stream, as clocks of up to 63 threads are used again.
+ * O(threads); no allocation in a steady stream, as clocks of up to 79 threads are used again.
  */
 #include "order/clock.h"
 

@@ -15,7 +15,7 @@
 
 /* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
  */
-enum { PT_CLOCK_CLASSES = 16 };
+enum { PT_CLOCK_CLASSES = 20 }; /* more would keep much where threads become many one by one */
 struct pt_clock_pool {
     size_t bytes;                             /* of the clocks that are alive */
     struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */

@@ -15,7 +15,7 @@
 #include "logic/lang/property.h"
 #include "trace_util.h"
 
-enum { MOST_THREADS = 8, VARS = MOST_THREADS, BAD = 7 };
+enum { MOST_THREADS = 8, VARS = MOST_THREADS, NAMES = 60, BAD = 7 };
 
 /* A random trace. `marks`: after so many events, two variables are 7 at times that other runs bring together. */
 struct shape {
@@ -44,7 +44,7 @@ static void run_init(struct run *r, uint32_t most)
 {
     char text[16];
     pt_names_init(&r->names);
-    for (uint32_t i = 0; i < MOST_THREADS; i++) {
+    for (uint32_t i = 0; i < NAMES; i++) {
         int n = snprintf(text, sizeof text, "T%u", i);
         pt_strtab_intern(&r->names.space[PT_SPACE_THREAD], text, (size_t)n);
         n = snprintf(text, sizeof text, "x%u", i);
@@ -198,7 +198,9 @@ static struct pt_analysis_options options_of(uint64_t n)
 
 static struct shape shape_of(uint64_t n, uint64_t *seed, uint32_t events)
 {
-    struct shape s = {.threads = 3 + (uint32_t)(random_of(seed) % 6), .events = events};
+    struct shape s = {.threads = 2 + (uint32_t)(random_of(seed) % 7), .events = events};
+    if (n % 3 == 1)
+        s.threads = 2; /* levels are rows (pair.c) */
     static const uint32_t reads[] = {0, 8, 40, 128, 225};
     s.reads = reads[random_of(seed) % 5];
     s.once = random_of(seed) % 2;
@@ -210,7 +212,7 @@ static struct shape shape_of(uint64_t n, uint64_t *seed, uint32_t events)
 }
 
 struct seen {
-    uint32_t verdicts[8], joins, again, apart, lost;
+    uint32_t verdicts[8], joins, again, apart, lost, rows;
 };
 
 /* One case, with one thread and with several. */
@@ -231,6 +233,7 @@ static void compare(uint64_t n, uint32_t events, struct seen *seen)
     seen->joins += two.joins > 0;
     seen->again += two.again > 0;
     seen->apart += two.joins == 0;
+    seen->rows += two.joins > 0 && s.threads == 2;
     seen->lost += one.finding->witness_from > 0;
     release(&one);
     release(&two);
@@ -252,10 +255,10 @@ static void test_like_one_thread(void **state)
     print_message("PORTENT_TEST_SEED=%" PRIu64 "\n", first);
     for (uint64_t n = first; n < first + cases; n++)
         compare(n, 300 + (uint32_t)(n * 37 % 5000), &seen);
-    print_message("joined %u, apart %u; holds %u, violated %u, error %u, unknown %u\n", seen.joins, seen.apart,
-                  seen.verdicts[PT_VERDICT_HOLDS], seen.verdicts[PT_VERDICT_VIOLATED], seen.verdicts[PT_VERDICT_ERROR],
-                  seen.verdicts[PT_VERDICT_UNKNOWN]);
-    assert_true(seen.joins > cases / 4);
+    print_message("joined %u, of rows %u, apart %u; holds %u, violated %u, error %u, unknown %u\n", seen.joins,
+                  seen.rows, seen.apart, seen.verdicts[PT_VERDICT_HOLDS], seen.verdicts[PT_VERDICT_VIOLATED],
+                  seen.verdicts[PT_VERDICT_ERROR], seen.verdicts[PT_VERDICT_UNKNOWN]);
+    assert_true(seen.joins > cases / 4 && seen.rows > cases / 12);
     assert_true(seen.verdicts[PT_VERDICT_HOLDS] > cases / 10 && seen.verdicts[PT_VERDICT_VIOLATED] > cases / 10);
 }
 
@@ -268,9 +271,9 @@ static void test_beyond_history(void **state)
     print_message("PORTENT_TEST_SEED=%" PRIu64 "\n", first);
     for (uint64_t n = first; n < first + cases; n++)
         compare(n, 9000 + (uint32_t)(n * 611 % 7000), &seen);
-    print_message("joined %u, again %u, witnesses that begin later %u, violated %u\n", seen.joins, seen.again,
-                  seen.lost, seen.verdicts[PT_VERDICT_VIOLATED]);
-    assert_true(seen.joins > cases / 4 && seen.again > 0 && seen.lost > 0);
+    print_message("joined %u, of rows %u, again %u, witnesses that begin later %u, violated %u\n", seen.joins,
+                  seen.rows, seen.again, seen.lost, seen.verdicts[PT_VERDICT_VIOLATED]);
+    assert_true(seen.joins > cases / 4 && seen.rows > 3 && seen.again > 0 && seen.lost > 0);
 }
 
 /* What another run had long ago comes to light as far back as the history just reaches, or just does not: the state
@@ -313,6 +316,49 @@ static void test_long_ago(void **state)
     assert_true(lost > 5 && found > 5 && joins > 5);
 }
 
+/* So many threads that the first cut has successors by events far beyond those that have bits, and that cones join
+ * late. Some are silent for long, or come late. */
+static void test_many_threads(void **state)
+{
+    enum { EVENTS = 9000 };
+    char text[2048];
+    uint64_t joins = 0;
+    uint32_t violated = 0;
+    (void)state;
+    size_t at = (size_t)snprintf(text, sizeof text, "property p: !(x0 == 7 && x1 == 7) && x2 + x3 < 19");
+    for (uint32_t v = 4; v < NAMES; v++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " && x%u < 9", v);
+    snprintf(text + at, sizeof text - at, ";");
+    for (uint32_t n = 0; n < 24; n++) {
+        uint64_t seed = 31 * (n + first_seed()) + 5;
+        uint32_t marks = n % 3 ? 0 : 2000 + 271 * n;
+        struct pt_analysis_options options = options_of(12 * (2 + n % 2) + n % 12);
+        struct run r;
+        struct explored one, two;
+        run_init(&r, EVENTS);
+        while (r.count < EVENTS) {
+            uint32_t late = r.count < EVENTS / 2 ? 50 : NAMES, t = (uint32_t)(random_of(&seed) % late);
+            bool marked = marks && (r.count == marks || r.count == marks + 2);
+            t = marks && r.count >= marks && r.count < marks + 4 ? (r.count - marks) / 2 : t;
+            if (n % 2 && random_of(&seed) % 4 == 0 && r.count + 1 < EVENTS && !marked)
+                add(&r, t, PT_OP_READ, (uint32_t)(random_of(&seed) % late), 0);
+            else
+                add(&r, t, PT_OP_WRITE, t, marked ? BAD : (int64_t)(random_of(&seed) % 6));
+        }
+        explore(&one, &r, text, &options, r.count, true);
+        options.jobs = 2;
+        explore(&two, &r, text, &options, r.count, true);
+        same(&one, &two);
+        violated += one.finding->verdict == PT_VERDICT_VIOLATED;
+        joins += two.joins;
+        release(&one);
+        release(&two);
+        run_release(&r);
+    }
+    print_message("joins %" PRIu64 ", violated %u\n", joins, violated);
+    assert_true(joins > 24 && violated > 3);
+}
+
 /* Every part of what is compared counts. */
 static void test_snapshots_differ(void **state)
 {
@@ -353,11 +399,85 @@ static void test_snapshots_differ(void **state)
     x[1].event_count = 2;
     assert_false(lat_snapshot_same(&x[0], &x[1]));
     x[1].event_count = 3;
+    x[1].row = true; /* the same numbers, but lanes and counts */
+    assert_false(lat_snapshot_same(&x[0], &x[1]));
+    x[0].row = true;
+    assert_true(lat_snapshot_same(&x[0], &x[1]));
+    x[1].events[0]++;
+    assert_false(lat_snapshot_same(&x[0], &x[1]));
+    x[1].events[0]--;
     x[1].count = x[0].count = 0; /* nothing that could be compared */
     assert_false(lat_snapshot_same(&x[0], &x[1]));
     lat_snapshot_release(&x[0]);
     lat_snapshot_release(&x[1]);
     free(l);
+}
+
+/* What a snapshot says of a row, of which the first cut has so many events of each thread above `base`; `before`: the
+ * same of the row before it. */
+static struct lat_snapshot *snapshot_of_row(uint64_t base, uint32_t lane, uint64_t runs, uint64_t before,
+                                            struct lat_stretch *s)
+{
+    enum { WINDOW = 2, LEVEL = 64, BITS = 16 };
+    struct pt_analysis_options options = {.window = WINDOW};
+    struct pt_lattice *l = pt_xaligned(LAT_CACHE_LINE, sizeof *l);
+    struct pt_finding finding = {.width = 7}; /* something was left out before it */
+    struct lat_column columns[] = {{.lane = lane}, {.lane = 9}};
+    struct lat_field fields[] = {{.column = 0, .base = base, .mask = 255}, {.column = 1, .shift = BITS, .mask = 255}};
+    struct lat_layout layout = {.words = 1, .field_count = 2, .fields = fields};
+    uint64_t keys[] = {5 | 7 << BITS, 6 | 6 << BITS}, all_runs[] = {UINT64_MAX, runs};
+    pt_letter letters[] = {1, 2};
+    pt_set sets[] = {3, 4};
+    struct lat_part part = {.keys = keys, .runs = all_runs, .letters = letters, .sets = sets, .count = WINDOW};
+    struct lat_level level = {.parts = &part, .part_count = 1};
+    l->options = &options;
+    l->finding = &finding;
+    l->columns = columns;
+    l->layout = &layout;
+    l->current = &level;
+    l->paired = l->judges = true;
+    l->previous.keys = &before;
+    l->previous.count = 1;
+    l->level = LEVEL;
+    l->stretch = s;
+    s->end = UINT64_MAX;
+    s->head_count = 0;
+    lat_snapshot_init(&s->heads[0], l);
+    lat_stretch_check(l);
+    assert_int_equal(s->head_count, 1);
+    assert_int_equal(s->passage_count, 1);
+    assert_int_equal(s->passages[0].level, LEVEL);
+    assert_int_equal(s->passages[0].width, 7);
+    assert_false(s->passages[0].complete);
+    assert_true(finding.complete); /* it is looked at anew from here on */
+    assert_int_equal(finding.width, 0);
+    free(l);
+    return &s->heads[0];
+}
+
+/* Rows are the same whose first cuts have as many events of the same threads, if they need not be counted. */
+static void test_snapshots_of_rows(void **state)
+{
+    static const struct {
+        uint64_t base;
+        uint32_t lane;
+        uint64_t runs, before;
+        bool same;
+    } rows[] = {{10, 4, UINT64_MAX, 4, true},
+                {11, 4, UINT64_MAX, 4, false},
+                {10, 3, UINT64_MAX, 4, false},
+                {10, 4, 99, 4, false},
+                {10, 4, UINT64_MAX, 5, false}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct lat_stretch *s = pt_xaligned(LAT_CACHE_LINE, 2 * sizeof *s);
+        struct lat_snapshot *a = snapshot_of_row(10, 4, UINT64_MAX, 4, &s[0]),
+                            *b = snapshot_of_row(rows[i].base, rows[i].lane, rows[i].runs, rows[i].before, &s[1]);
+        assert_int_equal(lat_snapshot_same(a, b), rows[i].same);
+        lat_snapshot_release(a);
+        lat_snapshot_release(b);
+        free(s);
+    }
 }
 
 /* Stretches as long as they are outside of tests, and something to tell after several of them: it is explored once more
@@ -487,10 +607,11 @@ static void test_error_after_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_one_thread), cmocka_unit_test(test_beyond_history),
-        cmocka_unit_test(test_long_ago),        cmocka_unit_test(test_snapshots_differ),
-        cmocka_unit_test(test_told_late),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_ends_anywhere),   cmocka_unit_test(test_error_after_the_end),
+        cmocka_unit_test(test_like_one_thread),  cmocka_unit_test(test_beyond_history),
+        cmocka_unit_test(test_long_ago),         cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_snapshots_differ), cmocka_unit_test(test_snapshots_of_rows),
+        cmocka_unit_test(test_told_late),        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ends_anywhere),    cmocka_unit_test(test_error_after_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
