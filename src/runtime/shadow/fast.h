@@ -82,6 +82,9 @@ static inline bool pt_fast_pair_still(const struct pt_fast_pair *pair)
 static inline bool pt_fast_read_is_between(const struct pt_shadow_self *self, uint64_t word, uint64_t marks)
 {
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
+    if (pt_clock_is_rung(self->clock.id)) /* what is no later than a rung is one */
+        return (word & (PT_SHADOW_STATE | marks)) == marks && self->fast == self->clock.id &&
+               pt_shadow_access(word) >= self->clock.id && pt_shadow_write(word) <= self->clock.id;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
            between->change == self->clock.changes && self->fast != PT_NOT_FAST && pt_has_cache(PT_CACHE_BETWEEN);
@@ -181,7 +184,7 @@ static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_s
         if (write)
             pt_self_release(&self->clock, pt_shadow_write(seen), 1);
         uint64_t made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : marks | (seen & ~PT_SHADOW_CLOCK) | clock;
-        if (keep && own && !self->never_keeps)
+        if (keep && (own || !seen) && !self->never_keeps)
             pt_kept_unlock(self, word, address, made);
         else
             pt_granule_unlock(word, made);

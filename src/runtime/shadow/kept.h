@@ -28,7 +28,7 @@
 #include "runtime/shadow/shadow.h"
 
 /* A cell: who keeps the page, 0 nobody; whether it moves; and how many have kept it. */
-enum { PT_KEPT_BY = (1 << 26) - 1, PT_KEPT_MOVING = 1 << 26, PT_KEPT_TIMES_AT = 28, PT_KEPT_TIMES = 3 };
+enum { PT_KEPT_BY = (1 << 26) - 1, PT_KEPT_MOVING = 1 << 26, PT_KEPT_TIMES_AT = 28, PT_KEPT_TIMES = 15 };
 #define PT_KEPT_NEVER ((uint32_t)PT_KEPT_TIMES << PT_KEPT_TIMES_AT) /* nobody does, for good */
 enum { PT_KEPT_TURN = 16 }; /* accesses after which a thread looks whether the page could be its own */
 
@@ -87,6 +87,9 @@ static inline uint64_t pt_granule_lock_at(struct pt_shadow_self *self, pt_shadow
         return seen & ~PT_SHADOW_KEPT;
     return pt_granule_lock(word);
 }
+
+/* Ends the life of a whole granule which the thread keeps, and goes on keeping it. False: nothing has happened. */
+bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule);
 
 /* A fault in the middle of an access of a kept granule: true if there is one. It is given up, for others to open. */
 bool pt_kept_suspend(struct pt_shadow_self *self);
