@@ -321,9 +321,22 @@ static void put_run(struct pt_shadow_self *self, uint64_t *words, size_t count, 
         pt_self_release(&self->clock, pt_shadow_write(seen), (int64_t)count);
 }
 
+/* The same with a rung, into words of any clocks: none of them has references. Gives how many could be done so. */
+static size_t put_rung(pt_clock_id rung, uint64_t *words, size_t count, bool write)
+{
+    uint64_t made = PT_SHADOW_KEPT | pt_shadow_pack(rung, rung, 0xff), whole = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
+    size_t i = 0;
+    for (; write && i < count && !(words[i] & PT_SHADOW_FINE); i++)
+        words[i] = made;
+    for (; !write && i < count && (words[i] & (PT_SHADOW_FINE | whole)) == whole; i++)
+        words[i] = (words[i] & ~PT_SHADOW_CLOCK) | rung;
+    return i;
+}
+
 static void put_stretch(struct pt_shadow_self *self, const struct pt_locked_range *range, const struct stretch *stretch,
                         bool write)
 {
+    bool rung = pt_clock_is_rung(self->clock.id);
     for (size_t i = 0, j; i < stretch->count; i = j) {
         uint64_t seen = stretch->words[i];
         uintptr_t granule = stretch->low + i * 8;
@@ -334,6 +347,10 @@ static void put_stretch(struct pt_shadow_self *self, const struct pt_locked_rang
             continue;
         }
         size_t end = stretch->count - (granule + (stretch->count - i) * 8 > range->to); /* the last, touched in part */
+        if (rung) {
+            j = i + put_rung(self->clock.id, stretch->words + i, (i < end ? end : i + 1) - i, write);
+            continue;
+        }
         while (j < end && stretch->words[j] == seen)
             j++;
         put_run(self, stretch->words + i, j - i, write);
