@@ -231,6 +231,11 @@ static void test_rungs_follow_algorithm_a(void **state)
     assert_false(pt_clock_is_rung(model_threads[1].self.clock.id));
     play_around(&seed, STEPS / 2, false);
     check_bytes();
+    model_forget(state);
+    uint32_t records = 0; /* all are with threads again */
+    for (unsigned i = 0; i < MODEL_THREADS; i++)
+        records += model_threads[i].self.fines.count;
+    assert_int_equal(records, atomic_load(&pt_fines_out));
 }
 
 /* --- pages that a thread keeps --- */

@@ -11,6 +11,9 @@
  * the keeper needs none), and whoever is at work is waited for. A page has had PT_KEPT_TIMES keepers at most, until its
  * memory's shadow ends.
  *
+ * More granules of a page that is its own become kept when the keeper unlocks them, or when a piece of memory touches
+ * them (by a compare-and-swap, while it is at work); what it gives back stays kept, and is then the mark alone.
+ *
  * A read that finds its own clock in a word needs none of this, whoever keeps the granule: the value that it loaded is
  * no later than the word if that is the same afterwards, since the keeper stores the word first.
  *
