@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_s
         if (write)
             pt_self_release(&self->clock, pt_shadow_write(seen), 1);
         uint64_t made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : marks | (seen & ~PT_SHADOW_CLOCK) | clock;
-        if (keep && (own || !seen) && !self->never_keeps)
+        if (keep && own && !self->never_keeps)
             pt_kept_unlock(self, word, address, made);
         else
             pt_granule_unlock(word, made);
