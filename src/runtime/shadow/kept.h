@@ -4,7 +4,7 @@
  *
  *   kept granule   its word has the mark PT_SHADOW_KEPT, and its page a keeper (in the leaf). Only the keeper may
  * change the word, what it refers to and the memory; all else about it, references included, is as of any other
- * granule. Of a granule that is not fine A <= V of the keeper: it was V when it was kept. the keeper     says that it
+ * granule. Of a granule that is not fine A <= V of the keeper: so it was when it was kept. the keeper     says that it
  * is at work (`keeping` is odd), looks whether the page is still its own, accesses, and says that it is done. A write
  * puts its clocks into the word before it stores the value. anybody else   who wants to lock a kept granule takes the
  * mark from all granules of the page (pt_kept_open): the page moves, all threads pass a barrier (membarrier, so that
