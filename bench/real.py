@@ -2,7 +2,8 @@
 """What Portent costs on real programs: bench/real.py [--portent P] [--folder F] [--rounds N] [NAME...]
 
 The programs of tests/real/programs.py, each plain, under clang's ThreadSanitizer, and built by `portent cc`: by itself with nothing to
-check, under `portent run` with a property over its own globals, under `portent run --races`, by itself with PORTENT_OPTIONS=races=1, and
+check, under `portent run` with properties over its own globals, with one property over two of them (`joint`, for which the clocks of
+all memory are kept), under `portent run --races`, by itself with PORTENT_OPTIONS=races=1, and
 recording everything (record=FILE, which stays in the folder: build/bench/trace_speed says how many events it has). Rounds are interleaved. CPU time is user and system time of the whole process
 tree, the observer included, as the median of the rounds; memory is the peak of the largest process, so under `portent run` it may be the
 observer's. ThreadSanitizer runs without its deadlock detector.
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "real"))
 sys.dont_write_bytecode = True
 import programs  # noqa: E402
 
-WAYS = ("plain", "tsan", "nothing", "property", "races", "races alone", "recorded")
+WAYS = ("plain", "tsan", "nothing", "property", "joint", "races", "races alone", "recorded")
 
 
 def measured(folder):
@@ -31,8 +32,9 @@ def measured(folder):
 
 def measure(program, way, portent, start, figures):
     """CPU seconds and MB of one run."""
-    observer = {"property": [portent, "run", "-q", "--lenient", "--exit-code", "0", "-s", os.path.join(programs.HERE, program.properties), "--"],
-                "races": [portent, "run", "-q", "--lenient", "--exit-code", "0", "--races", "--"]}.get(way, [])
+    asked = {"property": ["-s", os.path.join(programs.HERE, program.properties)], "joint": ["-s", os.path.join(programs.HERE, program.joint)],
+             "races": ["--races"]}.get(way)
+    observer = [portent, "run", "-q", "--lenient", "--exit-code", "0", *asked, "--"] if asked else []
     os.environ["TSAN_OPTIONS"] = "detect_deadlocks=0:exitcode=0:report_bugs=1"
     os.environ["PORTENT_OPTIONS"] = {"races alone": "races=1:exitcode=0:log_path=/dev/null",
                                      "recorded": f"record={os.path.join(program.folder, 'recording')}"}.get(way, "")
@@ -85,7 +87,7 @@ def main():
                 except (programs.Failure, subprocess.SubprocessError, OSError) as failure:
                     print(f"real.py: {program.name}, {way}: {str(failure)[:300]}", file=sys.stderr)
         print(f"real.py: round {turn + 1} of {options.rounds} done", file=sys.stderr)
-    for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "races", "races alone", "recorded")),
+    for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "joint", "races", "races alone", "recorded")),
                                      (1, "Peak memory, median (plain: MB)", ".0f", ("nothing", "races alone"))):
         show(title, {name: {way: statistics.median(one[at] for one in taken) for way, taken in row.items() if taken}
                      for name, row in samples.items()}, base, against)

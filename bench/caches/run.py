@@ -30,7 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 from processes import environment_with, run_timed
 
 ROOT = HERE.parent.parent
-CACHES = ["passed", "seen", "between", "readings", "raised", "ring", "kept", "silence"]
+CACHES = ["passed", "seen", "between", "readings", "raised", "ring", "kept", "silence", "ladder"]
 ALL = "all"
 OVERHEAD = ["compress", "bank", "hashtable", "queue", "cache"]
 SOURCES = {

@@ -9,6 +9,7 @@
  *
  * Guarantee: hooks are registered, and tables made, before the first thread is known. Cost: none after main has begun.
  */
+#include "runtime/clock/ladder.h"
 #include "runtime/start.h"
 
 #include <dlfcn.h>
@@ -244,8 +245,10 @@ void pt_start_recording(bool streams)
         pt_record_begin();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS | (pt_record_on ? PT_ACTIVE_FILES : 0));
-    if (may_be_silent(streams))
+    if (may_be_silent(streams)) {
         pt_silence_start(may_stay_silent(config));
+        pt_clock_ladder_start();
+    }
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams);

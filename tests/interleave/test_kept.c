@@ -85,6 +85,40 @@ static void test_the_keeper_writes_and_another_reads(void **state)
 }
 
 #ifndef PT_SEEDED
+/* The page is thread 0's, and this granule is not kept: a piece of memory there keeps it. */
+static int start_beside(void **state)
+{
+    if (start_kept(state) != 0)
+        return -1;
+    pt_kept_open(word());
+    assert_false(*word() & PT_SHADOW_KEPT);
+    assert_int_equal(*pt_kept_cell_of((uintptr_t)VARIABLE) & PT_KEPT_BY, threads[0].keeper);
+    return 0;
+}
+
+static void tick_and_fill(void)
+{
+    struct pt_locked_range range;
+    tick();
+    uint64_t value = (uint64_t)current << 32 | pt_self->clock.events;
+    pt_enter(pt_self);
+    bool kept = pt_kept_begin_piece(pt_self, (uintptr_t)VARIABLE, 8, true, &range);
+    if (kept) {
+        __atomic_store_n(VARIABLE, value, __ATOMIC_RELEASE);
+        note(true, value);
+        pt_kept_end_piece(pt_self, &range, true);
+    }
+    pt_leave(pt_self);
+    if (!kept)
+        store();
+}
+
+static void test_a_piece_keeps_and_another_reads(void **state)
+{
+    (void)state;
+    explore_kept(tick_and_fill, look);
+}
+
 static void change(void)
 {
     uint64_t seen = pt_granule_lock(word()), value = (uint64_t)current << 32 | pt_self->clock.events;
@@ -110,6 +144,12 @@ static void test_the_keeper_reads_and_another_writes(void **state)
 {
     (void)state;
     explore_with(tick_and_load, change, true);
+}
+
+static void test_a_piece_keeps_and_another_writes(void **state)
+{
+    (void)state;
+    explore_with(tick_and_fill, change, true);
 }
 
 static void test_both_write(void **state)
@@ -139,6 +179,8 @@ int main(void)
 #ifndef PT_SEEDED
         cmocka_unit_test_setup(test_the_keeper_reads_and_another_writes, start_kept),
         cmocka_unit_test_setup(test_both_write, start_kept),
+        cmocka_unit_test_setup(test_a_piece_keeps_and_another_reads, start_beside),
+        cmocka_unit_test_setup(test_a_piece_keeps_and_another_writes, start_beside),
         cmocka_unit_test_setup(test_a_record_of_a_kept_granule, start_kept),
         cmocka_unit_test_setup(test_a_known_read_of_what_another_keeps, start_known),
 #endif

@@ -120,6 +120,23 @@ def each_about_one_variable():
 
 
 @test
+def in_one_order_and_then_not():
+    """Clocks are plain numbers while all events are in one order (clock/ladder.h), by locks or by memory alone, and vectors afterwards. The
+    number of runs is known from the program; it is the same where only clocks are recorded, and where everything is."""
+    build("ordered")
+    write("ordered.prop", "property p: always x + y <= 809;")
+    write("late.prop", "property p: always !(x == 402 && y >= 405);")
+    for options in ([], ["-o", "ordered.trace"], ["--record-all", "-o", "all.trace"]):
+        done = run(PORTENT, "run", "-q", "-s", "ordered.prop", *options, "-r", "ordered.json", "--", "./ordered")
+        same(f"status with {options} ({done.stderr})", done.returncode, 0)
+        found = json.loads(read("ordered.json"))["properties"][0]
+        same(f"with {options}", [found["verdict"], found["relevant"], found["runs"]], ["holds", 809, "15"])
+    done = run(PORTENT, "run", "-q", "-s", "late.prop", "-r", "late.json", "--", "./ordered")
+    found = json.loads(read("late.json"))["properties"][0]
+    same("all of one before the rest of the other, observed or not", [done.returncode, found["verdict"]], [FOUND, "violated"])
+
+
+@test
 def pieces_of_one_variable():
     """Writes of one variable are ordered, whichever of its bytes they are of and whatever they do not know of each other: a state has one
     value of it. So says each way of recording."""

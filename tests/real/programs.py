@@ -48,8 +48,9 @@ def compilers(portent):
 
 class Program:
     """`package` is Debian's source; build() leaves binary() in `target`; load() runs it once and returns what must not differ.
+    `properties` are about one variable each, as far as the program has such; `joint` is one over two variables, which needs all clocks.
     `ordered`: functions, or pairs of places, with which ThreadSanitizer reports what is no race, and why it is none."""
-    package = properties = ""
+    package = properties = joint = ""
     ordered = {}
 
     def __init__(self, folder):
@@ -83,7 +84,7 @@ class Program:
 
 
 class Lmdb(Program):
-    package, properties, rounds = "lmdb", "lmdb.prop", 300
+    package, properties, joint, rounds = "lmdb", "lmdb.prop", "lmdb_joint.prop", 300
     # The slot's last owner has written at 2739, and given it up at 4487 when it ended.
     ordered = {("mdb.c:2724", "mdb.c:2739"): "who takes a reader's slot has read its mr_pid of 0 at mdb.c:2710, a race that is told, and so comes after all of the slot's last owner"}
 
@@ -96,7 +97,7 @@ class Lmdb(Program):
 
 
 class Zstd(Program):
-    package, properties, size = "libzstd", "zstd.prop", 8 << 20
+    package, properties, joint, size = "libzstd", "zstd.prop", "zstd_joint.prop", 8 << 20
 
     def make(self, target, cc, cxx):
         must(["make", "-j2", "-C", "programs", "zstd", f"CC={' '.join(cc)}", "CFLAGS=-O2 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0", "BACKTRACE=0",
@@ -110,7 +111,7 @@ class Zstd(Program):
 
 
 class Leveldb(Program):
-    package, properties, count = "leveldb", "leveldb.prop", 1000
+    package, properties, joint, count = "leveldb", "leveldb.prop", "leveldb_joint.prop", 1000
 
     def make(self, target, cc, cxx):
         for name, text in (("gtest/gtest.h", ""), ("gmock/gmock.h", GMOCK),
@@ -132,7 +133,7 @@ class Leveldb(Program):
 
 
 class Sqlite(Program):
-    package, properties = "sqlite3", "sqlite.prop"
+    package, properties, joint = "sqlite3", "sqlite.prop", "sqlite_joint.prop"
 
     def make(self, target, cc, cxx):
         must(["./configure", "--disable-tcl", "--disable-readline"], target)
@@ -146,7 +147,7 @@ class Sqlite(Program):
 
 
 class Pbzip2(Program):
-    package, properties, size = "pbzip2", "pbzip2.prop", 8 << 20
+    package, properties, joint, size = "pbzip2", "pbzip2.prop", "pbzip2_joint.prop", 8 << 20
 
     def make(self, target, cc, cxx):
         must(["make", f"CXX={' '.join(cxx)} {PBZIP2_FLAG}"], target)
@@ -161,7 +162,7 @@ class Pbzip2(Program):
 
 
 class Memcached(Program):
-    package, properties = "memcached", "memcached.prop"
+    package, properties, joint = "memcached", "memcached.prop", "memcached_joint.prop"
     ordered = {"conn_new": "a slot of conns[] is used again only when accept has given its number again, after the close of the first"}
 
     def make(self, target, cc, cxx):

@@ -53,9 +53,11 @@ static inline void vector_join(struct vector *a, const struct vector *b)
 
 static inline struct vector vector_of(pt_clock_id id)
 {
+    static struct pt_clock_self viewer;
     struct vector vector = {0};
-    for (uint32_t i = 0; id && i < pt_clocks[id].count; i++)
-        vector.count[pt_clocks[id].pairs[i].thread] = pt_clocks[id].pairs[i].count;
+    struct pt_clock_pairs clock = pt_clock_pairs_of(&viewer, id);
+    for (uint32_t i = 0; id && i < clock.count; i++)
+        vector.count[clock.pairs[i].thread] = clock.pairs[i].count;
     return vector;
 }
 
@@ -125,6 +127,9 @@ static inline int model_forget(void **state)
     (void)state;
     uintptr_t from = (uintptr_t)model_memory;
     pt_shadow_clear(model_play(0), from, from + sizeof model_memory, false);
+    for (uintptr_t at = from; at < from + sizeof model_memory; at += 8)
+        if (pt_shadow_peek(at) && atomic_load(pt_shadow_peek(at)) & PT_SHADOW_KEPT) /* it goes on keeping them */
+            pt_kept_open(pt_shadow_peek(at));
     memset(model_bytes, 0, sizeof model_bytes);
     return 0;
 }

@@ -162,6 +162,82 @@ static void test_accesses_follow_algorithm_a(void **state)
     }
 }
 
+/* Every byte's clocks are those of the model. */
+static void check_bytes(void)
+{
+    for (unsigned i = 0; i < MODEL_BYTES; i++) {
+        uint64_t word = atomic_load(pt_shadow_peek((uintptr_t)model_memory + i));
+        const struct pt_fine *fine = word & PT_SHADOW_FINE ? &pt_fines[pt_shadow_access(word)] : NULL;
+        bool known = fine || pt_shadow_bytes(word) >> i % 8 & 1;
+        pt_clock_id access = fine ? fine->access[i % 8] : pt_shadow_access(word);
+        struct vector found = vector_of(known ? access : 0), read = model_bytes[i].access, write = model_bytes[i].write;
+        if (!fine || !fine->readers) /* what these have is not there yet */
+            assert_memory_equal(&found, &read, sizeof found);
+        found = vector_of(known ? fine ? fine->write[i % 8] : pt_shadow_write(word) : 0);
+        assert_memory_equal(&found, &write, sizeof found);
+    }
+}
+
+static void keep_again(void);
+
+/* A variable that no other step touches, as a lock would be. */
+static void take_turn(unsigned thread)
+{
+    static uint64_t turn;
+    static struct vector taken;
+    __portent_atomic_rmw8(&turn, 1, PT_RMW_ADD, __ATOMIC_SEQ_CST, NULL);
+    vector_join(&model_threads[thread].clock, &taken);
+    taken = model_threads[thread].clock;
+}
+
+/* Accesses of any kind by threads that take turns, each for a while so that they keep pages. `ordered`: each event is
+ * made with a variable that the last one was made with, too, so that it knows of all of them. */
+static void play_around(unsigned *seed, unsigned steps, bool ordered)
+{
+    unsigned thread = 0;
+    for (unsigned i = 0; i < steps; i++) {
+        if (random_below(seed, i / 4000 % 2 ? 4 : 150) == 0)
+            thread = random_below(seed, MODEL_THREADS);
+        model_play(thread);
+        if (random_below(seed, 12) == 0) {
+            if (ordered)
+                take_turn(thread);
+            model_tick(thread);
+            if (ordered)
+                take_turn(thread);
+        }
+        step(seed, thread);
+        model_check(thread);
+        assert_memory_equal(model_memory, expected, sizeof expected);
+        if (i % 50 == 0)
+            check_bytes();
+        if (i % 20 == 0)
+            keep_again();
+        assert_true(!ordered || !model_threads[thread].self.clock.id ||
+                    pt_clock_is_rung(model_threads[thread].self.clock.id));
+    }
+}
+
+/* While all events are in one order clocks are numbers of rungs; after the first that is not, they are both. */
+static void test_rungs_follow_algorithm_a(void **state)
+{
+    (void)state;
+    unsigned seed = 33;
+    memcpy(expected, model_memory, sizeof expected);
+    pt_clock_ladder_start();
+    play_around(&seed, STEPS, true);
+    model_tick(0);
+    model_tick(1); /* which does not know of that */
+    assert_false(pt_clock_is_rung(model_threads[1].self.clock.id));
+    play_around(&seed, STEPS / 2, false);
+    check_bytes();
+    model_forget(state);
+    uint32_t records = 0; /* all are with threads again */
+    for (unsigned i = 0; i < MODEL_THREADS; i++)
+        records += model_threads[i].self.fines.count;
+    assert_int_equal(records, atomic_load(&pt_fines_out));
+}
+
 /* --- pages that a thread keeps --- */
 
 /* What the page and its threads have come to decide for good is forgotten, so that it goes on. */
@@ -412,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_word_has_what_was_packed),
         cmocka_unit_test(test_a_granule_is_locked_once),
+        cmocka_unit_test_setup(test_rungs_follow_algorithm_a, model_forget), /* there are no clocks yet */
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_kept_pages_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_the_end_of_a_keeper, model_forget),

@@ -161,18 +161,17 @@ uint32_t pt_emit_name(struct pt_thread *self, const char *text)
 enum { LONG_CLOCK = 1024 };
 
 /* Those pairs of the clock that the earlier one has not; both are sorted. With `out` they are copied there. */
-static uint32_t news(const struct pt_clock_snapshot *clock, const struct pt_clock_snapshot *earlier,
-                     struct pt_clock_pair *out)
+static uint32_t news(struct pt_clock_pairs clock, struct pt_clock_pairs earlier, struct pt_clock_pair *out)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0, j = 0; i < clock->count; i++) {
-        while (j < earlier->count && earlier->pairs[j].thread < clock->pairs[i].thread)
+    for (uint32_t i = 0, j = 0; i < clock.count; i++) {
+        while (j < earlier.count && earlier.pairs[j].thread < clock.pairs[i].thread)
             j++;
-        if (j < earlier->count && earlier->pairs[j].thread == clock->pairs[i].thread &&
-            earlier->pairs[j].count == clock->pairs[i].count)
+        if (j < earlier.count && earlier.pairs[j].thread == clock.pairs[i].thread &&
+            earlier.pairs[j].count == clock.pairs[i].count)
             continue;
         if (out)
-            out[count] = clock->pairs[i];
+            out[count] = clock.pairs[i];
         count++;
     }
     return count;
@@ -191,13 +190,14 @@ static void remember_clock(struct pt_thread *self)
 }
 
 static struct pt_record_event *place_event(struct pt_thread *self, enum pt_record_type type,
-                                           const struct pt_clock_snapshot *clock, uint32_t site, const void *value,
+                                           struct pt_clock_pairs clock, uint32_t site, const void *value,
                                            uint32_t bytes)
 {
-    bool is_long = clock && clock->count > LONG_CLOCK && !pt_runtime_records_full();
-    static const struct pt_clock_snapshot none; /* no record has had the thread's first clock */
-    const struct pt_clock_snapshot *earlier = self->channel->emitted ? &pt_clocks[self->channel->emitted] : &none;
-    uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock ? clock->count : 0;
+    bool is_long = clock.count > LONG_CLOCK && !pt_runtime_records_full();
+    struct pt_clock_pairs earlier = {0}; /* no record has had the thread's first clock */
+    if (is_long && self->channel->emitted)
+        earlier = pt_clock_pairs_of(&self->shadow.clock, self->channel->emitted);
+    uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock.count;
     uint64_t stack = type == PT_RECORD_EVENT && pt_runtime_records_memory() ? known_stack(self) : 0;
     uint32_t after = stack ? (uint32_t)sizeof stack : 0;
     uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes + after);
@@ -213,7 +213,7 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     if (is_long)
         news(clock, earlier, record->clock);
     else if (pairs)
-        memcpy(record->clock, clock->pairs, pairs * sizeof(struct pt_clock_pair));
+        memcpy(record->clock, clock.pairs, pairs * sizeof(struct pt_clock_pair));
     if (is_long)
         remember_clock(self);
     if (value)
@@ -222,9 +222,9 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     return record;
 }
 
-static const struct pt_clock_snapshot *clock_of(const struct pt_thread *self)
+static struct pt_clock_pairs clock_of(struct pt_thread *self)
 {
-    return &pt_clocks[self->shadow.clock.id];
+    return pt_clock_pairs_of(&self->shadow.clock, self->shadow.clock.id);
 }
 
 /* What portent.h makes: its place was given before, see place.c. */
@@ -313,7 +313,7 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
                    const void *value, uint32_t bytes)
 {
     uint32_t number = known_site(self, site);
-    struct pt_record_event *record = place_event(self, type, NULL, number, value, bytes);
+    struct pt_record_event *record = place_event(self, type, (struct pt_clock_pairs){0}, number, value, bytes);
     if (!record)
         return;
     record->kind = PT_KIND_WRITE;

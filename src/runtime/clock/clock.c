@@ -4,13 +4,14 @@
  * first the thread's own list, half of which moves to the common one when it gets long (a producer makes snapshots that
  * its consumer releases).
  *
- * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^26 snapshots
+ * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^25 snapshots
  * at a time; beyond that recording stops and the verdict is unknown.
  */
 #include "runtime/clock/impl.h"
 
 #include <string.h>
 
+#include "runtime/clock/ladder.h"
 #include "runtime/clock/self.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
@@ -43,6 +44,7 @@ void pt_clock_restart(void)
 {
     pt_sys_empty(pt_clocks, sizeof *pt_clocks << PT_CLOCK_BITS);
     pt_clock_ring_restart();
+    pt_clock_ladder_restart();
     pt_spin_reset(&common.lock);
     common.numbers = 1;
     common.chunk_left = 0;
@@ -89,7 +91,7 @@ struct taken {
 static struct taken take_common(uint32_t size_class)
 {
     struct taken taken = {.id = take_free(size_class)};
-    if (taken.id || common.numbers >> PT_CLOCK_BITS)
+    if (taken.id || common.numbers == PT_CLOCK_RUNG)
         return taken;
     taken.pairs = carve_pairs(size_class);
     if (taken.pairs)
@@ -164,6 +166,7 @@ void pt_clock_recycle(struct pt_clock_self *self, pt_clock_id id)
 
 void pt_clock_flush(struct pt_clock_self *self)
 {
+    pt_clock_drop_views(self);
     pt_spin_lock(&common.lock);
     for (uint32_t c = 0; c < PT_CLOCK_CLASSES; c++) {
         for (pt_clock_id id = self->cache.free[c].first, next; id; id = next) {
@@ -180,6 +183,8 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
 {
     if (a == b || !a)
         return true;
+    if (pt_clock_is_rung(a) || pt_clock_is_rung(b))
+        return pt_clock_is_rung(a) && a <= pt_clock_rung_of(b);
     const struct pt_clock_snapshot *x = &pt_clocks[a], *y = &pt_clocks[b];
     if (x->count > y->count)
         return false;
@@ -236,26 +241,33 @@ static pt_clock_id make_own(struct pt_clock_self *self, uint32_t pairs)
     return prepare(self, pt_clock_ring_next(self), pairs);
 }
 
-static pt_clock_id merge(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b, bool own)
+static uint32_t merge_pairs(struct pt_clock_pairs x, struct pt_clock_pairs y, struct pt_clock_pair *out)
 {
-    const struct pt_clock_snapshot *x = &pt_clocks[a], *y = &pt_clocks[b];
-    pt_clock_id id = own ? make_own(self, x->count + y->count) : pt_clock_make(self, x->count + y->count);
-    if (!id)
-        return 0;
-    struct pt_clock_pair *out = pt_clocks[id].pairs;
     uint32_t i = 0, j = 0, n = 0;
-    while (i < x->count || j < y->count) {
-        if (j == y->count || (i < x->count && x->pairs[i].thread < y->pairs[j].thread))
-            out[n++] = x->pairs[i++];
-        else if (i == x->count || y->pairs[j].thread < x->pairs[i].thread)
-            out[n++] = y->pairs[j++];
+    while (i < x.count || j < y.count) {
+        if (j == y.count || (i < x.count && x.pairs[i].thread < y.pairs[j].thread))
+            out[n++] = x.pairs[i++];
+        else if (i == x.count || y.pairs[j].thread < x.pairs[i].thread)
+            out[n++] = y.pairs[j++];
         else {
-            out[n++] = x->pairs[i].count > y->pairs[j].count ? x->pairs[i] : y->pairs[j];
+            out[n++] = x.pairs[i].count > y.pairs[j].count ? x.pairs[i] : y.pairs[j];
             i++, j++;
         }
     }
-    pt_clocks[id].count = n;
-    pt_clocks[id].knows = pt_know_join(self, x->knows, y->knows);
+    return n;
+}
+
+/* They are not both rungs. */
+static pt_clock_id merge(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b, bool own)
+{
+    struct pt_clock_pairs x = pt_clock_pairs_of(self, a), y = pt_clock_pairs_of(self, b);
+    pt_clock_id id = own ? make_own(self, x.count + y.count) : pt_clock_make(self, x.count + y.count);
+    pt_clock_id first = pt_clock_rung_of(a), second = pt_clock_rung_of(b);
+    if (!id)
+        return 0;
+    pt_clocks[id].count = merge_pairs(x, y, pt_clocks[id].pairs);
+    pt_clocks[id].knows = pt_know_join(self, pt_clocks[a].knows, pt_clocks[b].knows);
+    pt_clocks[id].rung = first > second ? first : second;
     return id;
 }
 
@@ -278,23 +290,27 @@ pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b)
 
 pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
 {
-    const struct pt_clock_snapshot *x = &pt_clocks[self->id];
-    uint32_t pairs = x->count, at = 0;
-    while (at < pairs && x->pairs[at].thread < self->number)
+    pt_clock_id id = pt_clock_climb(self, count);
+    if (id)
+        return id;
+    struct pt_clock_pairs x = pt_clock_pairs_of(self, self->id);
+    uint32_t at = 0;
+    while (at < x.count && x.pairs[at].thread < self->number)
         at++;
-    uint32_t rest = at < pairs && x->pairs[at].thread == self->number ? at + 1 : at;
-    pt_clock_id id = make_own(self, at + 1 + pairs - rest);
+    uint32_t rest = at < x.count && x.pairs[at].thread == self->number ? at + 1 : at;
+    id = make_own(self, at + 1 + x.count - rest);
     if (!id)
         return 0;
     struct pt_clock_pair *out = pt_clocks[id].pairs;
     if (at)
-        memcpy(out, x->pairs, at * sizeof *out);
+        memcpy(out, x.pairs, at * sizeof *out);
     out[at] = (struct pt_clock_pair){self->number, count};
-    if (pairs > rest)
-        memcpy(out + at + 1, x->pairs + rest, (pairs - rest) * sizeof *out);
-    pt_clocks[id].count = at + 1 + pairs - rest;
+    if (x.count > rest)
+        memcpy(out + at + 1, x.pairs + rest, (x.count - rest) * sizeof *out);
+    pt_clocks[id].count = at + 1 + x.count - rest;
+    pt_clocks[id].rung = pt_clock_rung_of(self->id);
     if (self->id)
-        pt_clocks[id].knows = pt_know_share(self, x->knows);
+        pt_clocks[id].knows = pt_know_share(self, pt_clocks[self->id].knows);
     return id;
 }
 
@@ -316,16 +332,16 @@ bool pt_clock_tick_all(struct pt_clock_self *self)
 
 pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows)
 {
-    const struct pt_clock_snapshot *x = &pt_clocks[self->id];
-    uint32_t pairs = x->count;
-    pt_clock_id id = make_own(self, pairs);
+    struct pt_clock_pairs x = pt_clock_pairs_of(self, self->id);
+    pt_clock_id id = make_own(self, x.count);
     if (!id) {
         pt_know_release(self, knows);
         return 0;
     }
-    if (pairs)
-        memcpy(pt_clocks[id].pairs, x->pairs, pairs * sizeof *x->pairs);
-    pt_clocks[id].count = pairs;
+    if (x.count)
+        memcpy(pt_clocks[id].pairs, x.pairs, x.count * sizeof *x.pairs);
+    pt_clocks[id].count = x.count;
+    pt_clocks[id].rung = pt_clock_rung_of(self->id);
     pt_clocks[id].knows = knows;
     return id;
 }
@@ -333,23 +349,25 @@ pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows know
 pt_clock_id pt_clock_next_says(struct pt_clock_self *self, uint32_t place, uint32_t cap, size_t entry_bytes,
                                size_t text, struct pt_fact **ret_fact)
 {
-    const struct pt_clock_snapshot *x = &pt_clocks[self->id]; /* the empty one knows nothing */
+    struct pt_clock_pairs x = pt_clock_pairs_of(self, self->id);
+    struct pt_knows known = pt_clocks[self->id].knows; /* of the empty one: nothing */
     pt_clock_id id = pt_clock_ring_next(self);
     struct pt_clock_snapshot *clock = &pt_clocks[id];
     struct pt_fact *fact = NULL;
-    if (id && !text && class_for(x->count) <= clock->size_class)
-        fact = pt_know_say_again(self, x->knows, place, cap, &clock->knows);
+    if (id && !text && class_for(x.count) <= clock->size_class)
+        fact = pt_know_say_again(self, known, place, cap, &clock->knows);
     if (!fact) {
-        id = prepare(self, id, x->count);
+        id = prepare(self, id, x.count);
         clock = &pt_clocks[id];
         fact = id ? pt_fact_new(self, place, entry_bytes, text) : NULL;
         if (!fact)
             return 0; /* the number is lost, as is all that would be recorded from here on */
-        clock->knows = pt_know_say(self, x->knows, fact);
+        clock->knows = pt_know_say(self, known, fact);
     }
-    for (uint32_t i = 0; i < x->count; i++)
-        clock->pairs[i] = x->pairs[i];
-    clock->count = x->count;
+    for (uint32_t i = 0; i < x.count; i++)
+        clock->pairs[i] = x.pairs[i];
+    clock->count = x.count;
+    clock->rung = pt_clock_rung_of(self->id);
     *ret_fact = fact;
     return id;
 }

@@ -24,6 +24,7 @@
 
 typedef uint32_t pt_clock_id;
 enum { PT_CLOCK_BITS = 26, PT_CLOCK_CLASSES = 24, PT_THREAD_BITS = 17 /* of threads at a time */ };
+enum { PT_CLOCK_RUNG = 1 << (PT_CLOCK_BITS - 1) }; /* in a number: it is no snapshot, but a rung (clock/ladder.h) */
 
 struct pt_clock_self;
 
@@ -34,6 +35,7 @@ struct pt_clock_snapshot {
     uint32_t count;
     uint32_t size_class;    /* room for 2 << size_class pairs */
     _Atomic uint64_t cycle; /* of the ring that its number is in, when it was made */
+    pt_clock_id rung;       /* the latest that it knows of (clock/ladder.h); 0: none */
     union {
         struct pt_knows knows; /* what whoever has this clock knows (knowledge.h); owns references */
         pt_clock_id next_free;
@@ -100,6 +102,11 @@ void pt_clock_recycle(struct pt_clock_self *self, pt_clock_id id);
 void pt_clock_ring_end(struct pt_clock_self *self);
 void pt_clock_flush(struct pt_clock_self *self);
 
+static inline bool pt_clock_is_rung(pt_clock_id id)
+{
+    return id & PT_CLOCK_RUNG;
+}
+
 static inline uint64_t pt_clock_home(pt_clock_id id)
 {
     return atomic_load_explicit(&pt_clock_homes[id], memory_order_relaxed);
@@ -107,14 +114,15 @@ static inline uint64_t pt_clock_home(pt_clock_id id)
 
 static inline void pt_clock_acquire(pt_clock_id id, int64_t references)
 {
-    if (id)
+    if (id && !pt_clock_is_rung(id))
         atomic_fetch_add_explicit(&pt_clocks[id].references, references, memory_order_relaxed);
 }
 
 static inline void pt_clock_release(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
     /* acq_rel: whoever gets to zero has seen all reads of the snapshot by those who let it go before */
-    if (id && atomic_fetch_sub_explicit(&pt_clocks[id].references, references, memory_order_acq_rel) == references)
+    if (id && !pt_clock_is_rung(id) &&
+        atomic_fetch_sub_explicit(&pt_clocks[id].references, references, memory_order_acq_rel) == references)
         pt_clock_recycle(self, id);
 }
 

@@ -4,7 +4,7 @@ void pt_self_replace(struct pt_clock_self *self, pt_clock_id owned)
 {
     pt_clock_id before = self->id;
     int64_t credit = self->credit;
-    self->id = owned;
+    pt_self_begin(self, owned);
     self->credit = 1;
     self->changes++;
     pt_self_pass(self, before, credit);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/clock/clock.h"
+#include "runtime/clock/ladder.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/cache.h"
 #include "runtime/sys/sys.h"
@@ -34,6 +35,7 @@ struct pt_clock_self {
     uint32_t number;  /* the thread's, in order of creation: its component in clocks */
     int64_t credit;   /* references to `id` that this thread owns; one is its own, the others are to give away */
     uint64_t changes; /* of the clock so far */
+    pt_clock_id rung; /* the latest one that is no later than its clock (clock/ladder.h); 0: none */
 
     uint64_t events;                              /* its relevant events so far */
     uint32_t slot;                                /* its place among threads; another's after its end */
@@ -42,9 +44,16 @@ struct pt_clock_self {
     struct pt_clock_ring ring;
     struct pt_clock_cache cache;
     struct pt_sharing sharing; /* of the clock's vector of knowledge */
+    struct pt_clock_view views[2];
     struct pt_pool_cache pool;
 };
 
+/* The clock that the thread begins with. The caller gives its reference. */
+static inline void pt_self_begin(struct pt_clock_self *self, pt_clock_id owned)
+{
+    self->id = owned;
+    self->rung = pt_clock_rung_of(owned);
+}
 /* Replaces the clock by one that is no earlier, to which the caller gives its reference. What the old one was is
  * remembered as passed. */
 void pt_self_replace(struct pt_clock_self *self, pt_clock_id owned);
@@ -55,6 +64,8 @@ void pt_self_drop_passed(struct pt_clock_self *self);
 void pt_self_buy(struct pt_clock_self *self, int64_t references);
 static inline void pt_self_give(struct pt_clock_self *self, int64_t references)
 {
+    if (pt_clock_is_rung(self->id))
+        return;
     if (__builtin_expect(self->credit <= references, 0))
         pt_self_buy(self, references);
     self->credit -= references;
@@ -99,12 +110,16 @@ static inline bool pt_self_has_seen(const struct pt_clock_self *self, pt_clock_i
 /* Either way; what the second says of a number that nobody keeps for the caller is to be asked again. */
 static inline bool pt_self_is_past(struct pt_clock_self *self, pt_clock_id id)
 {
+    if (pt_clock_is_rung(id))
+        return id <= self->rung;
     return pt_self_has_passed(self, id) || pt_self_has_seen(self, id);
 }
 
 /* The thread's clock is no earlier than this one, to which the caller has a reference. */
 static inline void pt_self_note_seen(struct pt_clock_self *self, pt_clock_id id)
 {
+    if (pt_clock_is_rung(id)) /* whose number tells all that is to be known */
+        return;
     uint64_t home = pt_clock_home(id), cycle = atomic_load_explicit(&pt_clocks[id].cycle, memory_order_relaxed);
     uint32_t owner = (uint32_t)(home >> 32), position = (uint32_t)home;
     struct pt_seen *seen = &self->seen[owner & ((1u << PT_SEEN_BITS) - 1)];
@@ -123,11 +138,13 @@ static inline int64_t *pt_self_local_count(struct pt_clock_self *self, pt_clock_
 /* More references for shadow words: from the thread's own where it can be. */
 static inline void pt_self_acquire(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    struct pt_passed *slot = pt_self_find_passed(self, id);
+    struct pt_passed *slot;
     int64_t *local;
+    if (pt_clock_is_rung(id))
+        return;
     if (id == self->id)
         pt_self_give(self, references);
-    else if (slot && slot->references > references)
+    else if ((slot = pt_self_find_passed(self, id)) && slot->references > references)
         slot->references -= references;
     else if ((local = pt_self_local_count(self, id)))
         *local += references;
@@ -138,13 +155,13 @@ static inline void pt_self_acquire(struct pt_clock_self *self, pt_clock_id id, i
 /* References that a shadow word had go back: to the thread's own where it has such. */
 static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    struct pt_passed *slot = pt_self_find_passed(self, id);
+    struct pt_passed *slot;
     int64_t *local;
-    if (!id)
+    if (!id || pt_clock_is_rung(id))
         return;
     if (id == self->id)
         self->credit += references;
-    else if (slot)
+    else if ((slot = pt_self_find_passed(self, id)))
         slot->references += references;
     else if ((local = pt_self_local_count(self, id)))
         *local -= references;
@@ -152,12 +169,22 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
         pt_clock_release(self, id, references);
 }
 
+/* Whether it is an earlier clock of the thread's ring, or that of an earlier event of it. */
+static inline bool pt_self_is_own(struct pt_clock_self *self, pt_clock_id id)
+{
+    if (pt_clock_is_rung(id))
+        return pt_clock_rungs[id & (PT_CLOCK_RUNG - 1)].thread == self->number;
+    return id && pt_self_local_count(self, id);
+}
+
 /* The same for a clock that the caller knows to be <= V_i: it is remembered as such, so that its number keeps its
- * meaning at least until the next one is passed. True: it was an earlier one of the thread's ring. */
+ * meaning at least until the next one is passed. True: it was an earlier one of the thread's ring, or its event's. */
 static inline bool pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
     if (!id)
         return false;
+    if (pt_clock_is_rung(id))
+        return id != self->id && pt_self_is_own(self, id);
     if (id == self->id) {
         self->credit += references;
         return false;

@@ -82,6 +82,9 @@ static inline bool pt_fast_pair_still(const struct pt_fast_pair *pair)
 static inline bool pt_fast_read_is_between(const struct pt_shadow_self *self, uint64_t word, uint64_t marks)
 {
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
+    if (pt_clock_is_rung(self->clock.id)) /* what is no later than a rung is one */
+        return (word & (PT_SHADOW_STATE | marks)) == marks && self->fast == self->clock.id &&
+               pt_shadow_access(word) >= self->clock.id && pt_shadow_write(word) <= self->clock.id;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
            between->change == self->clock.changes && self->fast != PT_NOT_FAST && pt_has_cache(PT_CACHE_BETWEEN);

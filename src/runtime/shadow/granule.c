@@ -262,7 +262,7 @@ uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, u
         if (access == clock)
             return word;
         if (!pt_self_is_past(&self->clock, access) && pt_clock_leq(clock, access)) {
-            if (self->fast == clock && pt_has_cache(PT_CACHE_BETWEEN))
+            if (self->fast == clock && pt_has_cache(PT_CACHE_BETWEEN) && !pt_clock_is_rung(clock))
                 pt_granule_note_between(self, word);
             return word;
         }

@@ -14,6 +14,7 @@ enum { SLOT_BITS = 6, SLOTS = 1 << SLOT_BITS, WORDS = 512 };
 #ifndef PT_KEPT_SWEEP
 #define PT_KEPT_SWEEP WORDS /* fewer, where a test has but one granule and goes through all steps */
 #endif
+enum { LARGE = 256 /* bytes of a piece for which a page is claimed */ };
 enum { LOST = 32, WORTH = 256 /* accesses for a page that is lost */ };
 #define SETTLE_NS (UINT64_C(1000) * 1000)
 _Static_assert(PT_KEPT_TIMES < 1 << (32 - PT_KEPT_TIMES_AT), "they are counted in a cell");
@@ -68,7 +69,8 @@ static uint32_t number_of(struct pt_shadow_self *self)
 static void claim(struct pt_shadow_self *self, pt_kept_cell *cell)
 {
     uint32_t state = atomic_load_explicit(cell, memory_order_relaxed);
-    if (!pt_has_cache(PT_CACHE_KEPT) || self->fast != self->clock.id || self->slow || state & PT_KEPT_MOVING)
+    if (!pt_has_cache(PT_CACHE_KEPT) || self->fast != self->clock.id || !self->clock.id || self->slow ||
+        state & PT_KEPT_MOVING)
         return;
     uint32_t number = number_of(self), uses = atomic_load_explicit(&self->keeping, memory_order_relaxed) / 2;
     uint32_t lost =
@@ -196,6 +198,22 @@ bool pt_kept_lock(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t g
 
 /* --- granules --- */
 
+bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule)
+{
+    if (!(atomic_load_explicit(word, memory_order_relaxed) & PT_SHADOW_KEPT) || !self->keeper ||
+        !pt_kept_enter(self, granule))
+        return false;
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    bool plain = (seen & PT_SHADOW_STATE) == PT_SHADOW_KEPT; /* nothing is to be learned: A is no later than V_i */
+    if (plain) {
+        pt_self_release(&self->clock, pt_shadow_access(seen), 1);
+        pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+        atomic_store_explicit(word, PT_SHADOW_KEPT, memory_order_relaxed);
+    }
+    pt_kept_exit(self);
+    return plain;
+}
+
 uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t address, unsigned bytes, bool write)
 {
     unsigned known = pt_shadow_bytes(word), first = (unsigned)__builtin_ctz(bytes);
@@ -244,19 +262,40 @@ static bool next_stretch(const struct pt_locked_range *range, struct stretch *st
     return true;
 }
 
-/* Whether all of a stretch is kept, and nothing is to be learned of it. */
+/* One granule more of a page that is the thread's own, if there is nothing to learn of it. */
+static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen)
+{
+    if (seen & PT_SHADOW_KEPT)
+        return true;
+    uint64_t kept = seen | PT_SHADOW_KEPT;
+    if (seen & PT_SHADOW_STATE || !pt_self_is_past(&self->clock, pt_shadow_access(seen)))
+        return false;
+    /* acquire: partner of the release that unlocked it last */
+    if (!__atomic_compare_exchange_n(word, &seen, kept, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return false;
+    if (pt_self_is_past(&self->clock, pt_shadow_access(seen)))
+        return true;
+    __atomic_store_n(word, seen, __ATOMIC_RELEASE); /* its number had come to mean another clock meanwhile */
+    return false;
+}
+
+/* Whether all of a stretch is kept, or can be, and nothing is to be learned of it. */
 static bool is_kept(struct pt_shadow_self *self, const struct stretch *stretch)
 {
     uint64_t all = PT_SHADOW_KEPT, any = 0;
     for (size_t i = 0; i < stretch->count; i++) {
-        all &= stretch->words[i];
-        any |= stretch->words[i];
+        uint64_t seen = __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED);
+        all &= seen;
+        any |= seen;
     }
-    for (size_t i = 0; all && any & PT_SHADOW_FINE && i < stretch->count; i++)
+    for (size_t i = 0; !all && i < stretch->count; i++)
+        if (!keep_word(self, &stretch->words[i], __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED)))
+            return false;
+    for (size_t i = 0; any & PT_SHADOW_FINE && i < stretch->count; i++)
         if (stretch->words[i] & PT_SHADOW_FINE &&
             !pt_narrow_is_past(self, &pt_fines[pt_shadow_access(stretch->words[i])], 0, 8))
             return false;
-    return all;
+    return true;
 }
 
 static bool are_kept(struct pt_shadow_self *self, const struct pt_locked_range *range)
@@ -282,9 +321,22 @@ static void put_run(struct pt_shadow_self *self, uint64_t *words, size_t count, 
         pt_self_release(&self->clock, pt_shadow_write(seen), (int64_t)count);
 }
 
+/* The same with a rung, into words of any clocks: none of them has references. Gives how many could be done so. */
+static size_t put_rung(pt_clock_id rung, uint64_t *words, size_t count, bool write)
+{
+    uint64_t made = PT_SHADOW_KEPT | pt_shadow_pack(rung, rung, 0xff), whole = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
+    size_t i = 0;
+    for (; write && i < count && !(words[i] & PT_SHADOW_FINE); i++)
+        words[i] = made;
+    for (; !write && i < count && (words[i] & (PT_SHADOW_FINE | whole)) == whole; i++)
+        words[i] = (words[i] & ~PT_SHADOW_CLOCK) | rung;
+    return i;
+}
+
 static void put_stretch(struct pt_shadow_self *self, const struct pt_locked_range *range, const struct stretch *stretch,
                         bool write)
 {
+    bool rung = pt_clock_is_rung(self->clock.id);
     for (size_t i = 0, j; i < stretch->count; i = j) {
         uint64_t seen = stretch->words[i];
         uintptr_t granule = stretch->low + i * 8;
@@ -295,6 +347,10 @@ static void put_stretch(struct pt_shadow_self *self, const struct pt_locked_rang
             continue;
         }
         size_t end = stretch->count - (granule + (stretch->count - i) * 8 > range->to); /* the last, touched in part */
+        if (rung) {
+            j = i + put_rung(self->clock.id, stretch->words + i, (i < end ? end : i + 1) - i, write);
+            continue;
+        }
         while (j < end && stretch->words[j] == seen)
             j++;
         put_run(self, stretch->words + i, j - i, write);
@@ -307,10 +363,28 @@ static void put_range(struct pt_shadow_self *self, const struct pt_locked_range 
         put_stretch(self, range, &stretch, write);
 }
 
+/* The page of a large piece becomes the thread's where nobody else was there since it had an event, or ever. */
+static void claim_around(struct pt_shadow_self *self, uintptr_t address)
+{
+    pt_kept_cell *cell = pt_kept_cell_of(address);
+    uint32_t state = atomic_load_explicit(cell, memory_order_relaxed);
+    uint64_t seen = atomic_load_explicit(pt_shadow_peek(address), memory_order_relaxed);
+    if (state & (PT_KEPT_BY | PT_KEPT_MOVING) || state == PT_KEPT_NEVER || seen & PT_SHADOW_STATE)
+        return;
+    if (!pt_shadow_access(seen) || pt_self_is_own(&self->clock, pt_shadow_access(seen)))
+        claim(self, cell);
+}
+
 bool pt_kept_begin_piece(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                          struct pt_locked_range *range)
 {
-    if (!self->keeper || self->locked || size > 4096 || !pt_shadow_peek(address) || !pt_shadow_peek(address + size - 1))
+    if (self->locked || size > 4096 || !pt_shadow_peek(address) || !pt_shadow_peek(address + size - 1))
+        return false;
+    if (size >= LARGE && !self->never_keeps) {
+        claim_around(self, address);
+        claim_around(self, address + size - 1);
+    }
+    if (!self->keeper)
         return false;
     *range = (struct pt_locked_range){.from = address,
                                       .to = address + size,

@@ -4,12 +4,15 @@
  *
  *   kept granule   its word has the mark PT_SHADOW_KEPT, and its page a keeper (in the leaf). Only the keeper may
  * change the word, what it refers to and the memory; all else about it, references included, is as of any other
- * granule. Of a granule that is not fine A <= V of the keeper: it was V when it was kept. the keeper     says that it
+ * granule. Of a granule that is not fine A <= V of the keeper: so it was when it was kept. the keeper     says that it
  * is at work (`keeping` is odd), looks whether the page is still its own, accesses, and says that it is done. A write
  * puts its clocks into the word before it stores the value. anybody else   who wants to lock a kept granule takes the
  * mark from all granules of the page (pt_kept_open): the page moves, all threads pass a barrier (membarrier, so that
  * the keeper needs none), and whoever is at work is waited for. A page has had PT_KEPT_TIMES keepers at most, until its
  * memory's shadow ends.
+ *
+ * More granules of a page that is its own become kept when the keeper unlocks them, or when a piece of memory touches
+ * them (by a compare-and-swap, while it is at work); what it gives back stays kept, and is then the mark alone.
  *
  * A read that finds its own clock in a word needs none of this, whoever keeps the granule: the value that it loaded is
  * no later than the word if that is the same afterwards, since the keeper stores the word first.
@@ -28,7 +31,7 @@
 #include "runtime/shadow/shadow.h"
 
 /* A cell: who keeps the page, 0 nobody; whether it moves; and how many have kept it. */
-enum { PT_KEPT_BY = (1 << 26) - 1, PT_KEPT_MOVING = 1 << 26, PT_KEPT_TIMES_AT = 28, PT_KEPT_TIMES = 3 };
+enum { PT_KEPT_BY = (1 << 26) - 1, PT_KEPT_MOVING = 1 << 26, PT_KEPT_TIMES_AT = 28, PT_KEPT_TIMES = 15 };
 #define PT_KEPT_NEVER ((uint32_t)PT_KEPT_TIMES << PT_KEPT_TIMES_AT) /* nobody does, for good */
 enum { PT_KEPT_TURN = 16 }; /* accesses after which a thread looks whether the page could be its own */
 
@@ -87,6 +90,9 @@ static inline uint64_t pt_granule_lock_at(struct pt_shadow_self *self, pt_shadow
         return seen & ~PT_SHADOW_KEPT;
     return pt_granule_lock(word);
 }
+
+/* Ends the life of a whole granule which the thread keeps, and goes on keeping it. False: nothing has happened. */
+bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule);
 
 /* A fault in the middle of an access of a kept granule: true if there is one. It is given up, for others to open. */
 bool pt_kept_suspend(struct pt_shadow_self *self);

@@ -109,6 +109,12 @@ static inline bool pt_narrow_put(struct pt_shadow_self *self, pt_clock_id *ids, 
 {
     pt_clock_id clock = self->clock.id;
     bool own = false;
+    if (pt_clock_is_rung(clock)) { /* so are those that are no later: nobody has references */
+        own = access && ids[0] != clock && pt_self_is_own(&self->clock, ids[0]);
+        for (unsigned i = 0; i < count; i++)
+            ids[i] = clock;
+        return own;
+    }
     for (unsigned i = 0, j; i < count; i = j) {
         pt_clock_id id = ids[i];
         for (j = i + 1; j < count && ids[j] == id; j++)

@@ -102,11 +102,15 @@ static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t fr
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
-    for (; granule < end; granule += 8) {
-        pt_shadow_word *word = pt_shadow_peek(granule);
-        if (!atomic_load_explicit(word, memory_order_relaxed))
+    pt_shadow_word *word = pt_shadow_peek(granule);
+    for (; granule < end; granule += 8, word++) {
+        if (!(atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_KEPT))
             continue;
         unsigned bytes = bytes_between(granule, from, to);
+        if (bytes == 0xff && pt_kept_forget(self, word, granule)) {
+            any = true;
+            continue;
+        }
         uint64_t seen = pt_granule_lock_at(self, word, granule);
         if (keep)
             pt_granule_before_read(self, seen, bytes);

@@ -8,14 +8,15 @@
 #include <stdbool.h>
 
 enum pt_cache {
-    PT_CACHE_PASSED = 1,   /* clocks that a thread knows to be no later than its own (clock/self.h) */
-    PT_CACHE_SEEN = 2,     /* how far in others' rings a thread has come (clock.h) */
-    PT_CACHE_BETWEEN = 4,  /* pairs of clocks between which a thread's own was found (shadow/self.h) */
-    PT_CACHE_READINGS = 8, /* clocks of reads that readers keep for themselves (readers.h) */
-    PT_CACHE_RAISED = 16,  /* how often a thread has raised an access clock next to other readers (readers.c) */
-    PT_CACHE_RING = 32,    /* clock numbers of a thread's own (ring.c) */
-    PT_CACHE_KEPT = 64,    /* pages that one thread alone uses (shadow/kept.h) */
-    PT_CACHE_SILENCE = 128 /* that all threads have the same clock (shadow/silence.h) */
+    PT_CACHE_PASSED = 1,    /* clocks that a thread knows to be no later than its own (clock/self.h) */
+    PT_CACHE_SEEN = 2,      /* how far in others' rings a thread has come (clock.h) */
+    PT_CACHE_BETWEEN = 4,   /* pairs of clocks between which a thread's own was found (shadow/self.h) */
+    PT_CACHE_READINGS = 8,  /* clocks of reads that readers keep for themselves (readers.h) */
+    PT_CACHE_RAISED = 16,   /* how often a thread has raised an access clock next to other readers (readers.c) */
+    PT_CACHE_RING = 32,     /* clock numbers of a thread's own (ring.c) */
+    PT_CACHE_KEPT = 64,     /* pages that one thread alone uses (shadow/kept.h) */
+    PT_CACHE_SILENCE = 128, /* that all threads have the same clock (shadow/silence.h) */
+    PT_CACHE_LADDER = 256   /* that all relevant events are in one order (clock/ladder.h) */
 };
 
 #ifndef PT_WITHOUT

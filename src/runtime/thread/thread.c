@@ -238,7 +238,7 @@ struct pt_thread *pt_thread_new(struct pt_thread *parent)
         thread->parent = pt_thread_number(parent);
         /* fork before the child's first event: it starts with the parent's clock */
         pt_clock_acquire(parent->shadow.clock.id, 1);
-        thread->shadow.clock.id = parent->shadow.clock.id;
+        pt_self_begin(&thread->shadow.clock, parent->shadow.clock.id);
         thread->shadow.clock.credit = 1;
     }
     pt_shadow_refresh(&thread->shadow);
@@ -249,7 +249,7 @@ void pt_thread_inherit(struct pt_thread *child, struct pt_thread *parent)
 {
     pt_clock_acquire(parent->shadow.clock.id, 1);
     pt_clock_release(&parent->shadow.clock, child->shadow.clock.id, 1);
-    child->shadow.clock.id = parent->shadow.clock.id;
+    pt_self_begin(&child->shadow.clock, parent->shadow.clock.id);
     pt_shadow_refresh(&child->shadow);
 }
 
