@@ -149,19 +149,20 @@ static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *
     return look;
 }
 
-/* The stack below may be in use without a frame (the red zone), so it is left alone. Bound at once, not when it is
- * called first: who does that does not keep all registers. */
+/* Of jumps it is said how long they are, so that the assembler need not find out. The stack below may be in use without
+ * a frame (the red zone), so it is left alone. Bound at once, not when it is called first: who does that does not keep
+ * all registers. */
 static void write_text(char *text, size_t size, unsigned count)
 {
     size_t at = (size_t)snprintf(text, size,
-                                 "cmpb $$0, ${%u:c}(%%rip)\n\tje 771f\n772:\n\t.subsection 1\n771:\n\t"
+                                 "cmpb $$0, ${%u:c}(%%rip)\n\t{disp32} je 771f\n772:\n\t.subsection 1\n771:\n\t"
                                  "leaq -128(%%rsp), %%rsp\n\t",
                                  count);
     for (unsigned i = count; i > 0; i--)
         at += (size_t)snprintf(text + at, size - at, "pushq $%u\n\t", i - 1);
     snprintf(text + at, size - at,
              "call *__portent_look@GOTPCREL(%%rip)\n\tnopl ${%u:c}(%%rip)\n\t"
-             "leaq %u(%%rsp), %%rsp\n\tjmp 772b\n\t.previous",
+             "leaq %u(%%rsp), %%rsp\n\t{disp32} jmp 772b\n\t.previous",
              count + 1, 128 + 8 * count);
 }
 
