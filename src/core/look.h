@@ -3,11 +3,10 @@
  * they are told afterwards, a stretch at a time. A stretch is what a block does between two calls or atomic operations;
  * at its end stands
  *
- *     if (stretch.asked != __portent_asks) __portent_look(look, arguments);
+ *     if (!asked.quiet[stretch]) __portent_look(look, arguments);
  *
- * Who looks writes what he found in __portent_asks to `asked` once there is nothing to look at there for as long as,
- * and whenever again, __portent_asks is that: so a stretch that runs often costs three loads and a branch. Both are
- * PT_ASKS_NOBODY as long as nobody wants to know.
+ * so that one that nobody wants to know of costs a comparison and a branch. These bytes are the runtime's to write
+ * (runtime/race/asked.h). They are 0 at first: it learns of a module by the first of its stretches that is executed.
  */
 #ifndef PT_CORE_LOOK_H
 #define PT_CORE_LOOK_H
@@ -35,9 +34,19 @@ struct pt_looked {
     uint8_t base, index;
 };
 
-struct pt_look {
-    volatile uint32_t *asked;
+enum pt_asked_state { PT_ASKED_NEW, PT_ASKED_LISTED, PT_ASKED_LEFT };
+
+/* The stretches of a module. */
+struct pt_asked {
+    struct pt_asked *next;
     uint32_t count;
+    uint32_t state;  /* enum pt_asked_state */
+    uint8_t quiet[]; /* of each stretch: it is not asked now; then of each: in no gap, either */
+};
+
+struct pt_look {
+    struct pt_asked *asked;
+    uint32_t stretch, count;
     struct pt_looked accesses[];
 };
 
@@ -50,8 +59,10 @@ enum pt_asks {
 };
 extern uint32_t __portent_asks; /* enum pt_asks */
 
-/* Called by assembly (instrument/looks.c) with the address of the look on top of the stack, and above it the arguments;
- * leaves all registers as they are. */
+/* Called by assembly (instrument/looks.c) with the arguments on top of the stack; the instruction behind the call does
+ * nothing, and its operand is the look. Leaves all registers as they are. */
 void __portent_look(void);
+/* A module is about to be unloaded, or the program to end. */
+void __portent_leave(struct pt_asked *asked);
 
 #endif

@@ -382,7 +382,7 @@ void pt_find_accesses(struct pt_module *m, LLVMValueRef function)
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
             m->has_locals |= LLVMIsAAllocaInst(inst) != NULL;
-            if (!pt_is_opted_out(m, inst))
+            if (!LLVMIsADbgInfoIntrinsic(inst) && !pt_is_opted_out(m, inst))
                 find_in_instruction(m, inst);
         }
 }

@@ -2,15 +2,15 @@
  * The stretches of a twin (core/look.h): its plain accesses between two calls or atomic operations of a block, told at
  * the end of them if somebody wants to know. That is one piece of assembly:
  *
- *         movq __portent_asks@GOTPCREL(%rip), %r; movl (%r), %r
- *         cmpl asked(%rip), %r; jne tell
+ *         cmpb $0, quiet(%rip); je tell
  *     rest: ...
- *     tell: arguments and look on the stack; call __portent_look; jmp rest            (behind the function)
+ *     tell: arguments on the stack; call __portent_look; nopl look(%rip); jmp rest            (behind the function)
  *
  * As branches and calls of LLVM's each is two blocks and a dozen instructions, and one here: mdb.c, which has 1700
  * stretches, compiled in 2.8 times plain's time with those, and 1.9 times without any. It is told with the registers
  * that the accesses have had: an address is a base, a distance and perhaps an index (x86's own form), so nothing is
- * computed for it.
+ * computed for it; and no register is needed for the question. What is said of each stretch is two bytes of the module
+ * (struct pt_asked), of which the runtime learns by the first that is told, and by a destructor that they are gone.
  *
  * That an access is told after it was made is as good as before it, for a thread neither learns nor publishes anything
  * in between. What is lost is who has read a value that was stored, but not told yet: sampling does not promise that
@@ -23,6 +23,7 @@
  */
 #include "instrument/module.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,13 +133,14 @@ bool pt_add_to_stretch(struct pt_module *m, struct pt_stretch *stretch, const st
 
 /* ---- the question ---- */
 
-static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *stretch, LLVMValueRef asked)
+static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *stretch)
 {
     LLVMValueRef entries[PT_LOOK_MAX];
     memcpy(entries, stretch->entries, sizeof entries);
-    LLVMValueRef fields[] = {asked, LLVMConstInt(m->i32, stretch->entry_count, false),
+    LLVMValueRef fields[] = {m->asked, LLVMConstInt(m->i32, m->stretch_count, false),
+                             LLVMConstInt(m->i32, stretch->entry_count, false),
                              LLVMConstArray(LLVMTypeOf(entries[0]), entries, stretch->entry_count)};
-    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 3, false);
+    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 4, false);
     LLVMValueRef look = LLVMAddGlobal(m->module, LLVMTypeOf(value), ".portent.look");
     LLVMSetInitializer(look, value);
     LLVMSetGlobalConstant(look, true);
@@ -147,21 +149,21 @@ static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *
     return look;
 }
 
-/* The stack below may be in use without a frame (the red zone), so it is left alone. Bound at once, not when it is
- * called first: who does that does not keep all registers. */
+/* Of jumps it is said how long they are, so that the assembler need not find out. The stack below may be in use without
+ * a frame (the red zone), so it is left alone. Bound at once, not when it is called first: who does that does not keep
+ * all registers. */
 static void write_text(char *text, size_t size, unsigned count)
 {
     size_t at = (size_t)snprintf(text, size,
-                                 "movq __portent_asks@GOTPCREL(%%rip), $0\n\tmovl ($0), ${0:k}\n\t"
-                                 "cmpl ${%u:c}(%%rip), ${0:k}\n\tjne 771f\n772:\n\t.subsection 1\n771:\n\t"
+                                 "cmpb $$0, ${%u:c}(%%rip)\n\t{disp32} je 771f\n772:\n\t.subsection 1\n771:\n\t"
                                  "leaq -128(%%rsp), %%rsp\n\t",
-                                 count + 1);
+                                 count);
     for (unsigned i = count; i > 0; i--)
-        at += (size_t)snprintf(text + at, size - at, "pushq $%u\n\t", i);
+        at += (size_t)snprintf(text + at, size - at, "pushq $%u\n\t", i - 1);
     snprintf(text + at, size - at,
-             "leaq ${%u:c}(%%rip), $0\n\tpushq $0\n\tcall *__portent_look@GOTPCREL(%%rip)\n\t"
-             "leaq %u(%%rsp), %%rsp\n\tjmp 772b\n\t.previous",
-             count + 2, 128 + 8 * (count + 1));
+             "call *__portent_look@GOTPCREL(%%rip)\n\tnopl ${%u:c}(%%rip)\n\t"
+             "leaq %u(%%rsp), %%rsp\n\t{disp32} jmp 772b\n\t.previous",
+             count + 1, 128 + 8 * count);
 }
 
 static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
@@ -171,26 +173,76 @@ static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
     return LLVMBuildIntCast2(m->builder, value, m->i64, false, "");
 }
 
-void pt_ask(struct pt_module *m, const struct pt_stretch *stretch, LLVMValueRef asked)
+/* The bytes are a module's, and how many there are is known when it is done: until then something stands for them. */
+static LLVMValueRef quiet_of(struct pt_module *m)
+{
+    if (!m->asked) {
+        m->asked = LLVMAddGlobal(m->module, m->i8, ".portent.asked");
+        LLVMSetLinkage(m->asked, LLVMExternalLinkage);
+    }
+    LLVMValueRef at = LLVMConstInt(m->i64, offsetof(struct pt_asked, quiet) + m->stretch_count, false);
+    return LLVMConstInBoundsGEP2(m->i8, m->asked, &at, 1);
+}
+
+void pt_ask(struct pt_module *m, const struct pt_stretch *stretch)
 {
     enum { MOST = PT_LOOK_ARGUMENTS + 2 };
     LLVMValueRef operands[MOST];
     LLVMTypeRef types[MOST];
-    char text[1024], constraints[128] = "=&r,";
+    char text[1024], constraints[128] = "";
     unsigned count = 0;
     for (; count < stretch->argument_count; count++) {
         operands[count] = as_argument(m, stretch->arguments[count]);
         strcat(constraints, "r,");
     }
-    operands[count] = asked;
-    operands[count + 1] = constant_look(m, stretch, asked);
+    operands[count] = quiet_of(m);
+    operands[count + 1] = constant_look(m, stretch);
+    m->stretch_count++;
     strcat(constraints, "i,i,~{flags}"); /* by name LLVM searches registers for 10 us each */
     for (unsigned i = 0; i < count + 2; i++)
         types[i] = LLVMTypeOf(operands[i]);
     write_text(text, sizeof text, count);
-    LLVMTypeRef type = LLVMFunctionType(m->i64, types, count + 2, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, count + 2, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
                                          LLVMInlineAsmDialectATT, false);
     LLVMValueRef call = LLVMBuildCall2(m->builder, type, code, operands, count + 2, "");
     pt_set_call_attribute(m->context, call, "nounwind");
+}
+
+/* ---- the module ---- */
+
+/* By name it is a destructor, as good as those of the source, which need not be looked for and added to. */
+static void leave(struct pt_module *m, LLVMValueRef asked)
+{
+    LLVMTypeRef none = LLVMVoidTypeInContext(m->context), type = LLVMFunctionType(none, NULL, 0, false);
+    LLVMValueRef function = LLVMAddFunction(m->module, ".portent.leave", type);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    LLVMPositionBuilderAtEnd(m->builder, LLVMAppendBasicBlockInContext(m->context, function, ""));
+    LLVMSetCurrentDebugLocation2(m->builder, NULL);
+    LLVMTypeRef hook_type = LLVMFunctionType(none, &m->byte_pointer, 1, false);
+    LLVMValueRef hook = LLVMGetNamedFunction(m->module, "__portent_leave");
+    hook = hook ? hook : LLVMAddFunction(m->module, "__portent_leave", hook_type);
+    LLVMBuildCall2(m->builder, hook_type, hook, &asked, 1, "");
+    LLVMBuildRetVoid(m->builder);
+    LLVMValueRef entry = LLVMAddGlobal(m->module, LLVMTypeOf(function), ".portent.leaves");
+    LLVMSetInitializer(entry, function);
+    LLVMSetLinkage(entry, LLVMPrivateLinkage);
+    LLVMSetSection(entry, ".fini_array");
+}
+
+void pt_end_stretches(struct pt_module *m)
+{
+    if (!m->asked)
+        return;
+    LLVMTypeRef bytes = LLVMArrayType(m->i8, 2 * m->stretch_count);
+    LLVMValueRef fields[] = {LLVMConstNull(m->byte_pointer), LLVMConstInt(m->i32, m->stretch_count, false),
+                             LLVMConstInt(m->i32, PT_ASKED_NEW, false), LLVMConstNull(bytes)};
+    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 4, false);
+    LLVMValueRef all = LLVMAddGlobal(m->module, LLVMTypeOf(value), ".portent.asked");
+    LLVMSetInitializer(all, value);
+    LLVMSetLinkage(all, LLVMInternalLinkage);
+    LLVMReplaceAllUsesWith(m->asked, LLVMConstBitCast(all, m->byte_pointer));
+    LLVMDeleteGlobal(m->asked);
+    m->asked = NULL;
+    leave(m, LLVMConstBitCast(all, m->byte_pointer));
 }

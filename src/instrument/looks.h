@@ -16,7 +16,7 @@ struct pt_stretch {
 bool pt_ends_stretch(LLVMValueRef inst);
 /* False: there is no room for it, and nothing has happened. */
 bool pt_add_to_stretch(struct pt_module *m, struct pt_stretch *stretch, const struct pt_hooked_access *access);
-/* Where the builder stands: tells the stretch, unless it has been `asked` about. */
-void pt_ask(struct pt_module *m, const struct pt_stretch *stretch, LLVMValueRef asked);
+/* Where the builder stands: tells the stretch, if somebody asks. */
+void pt_ask(struct pt_module *m, const struct pt_stretch *stretch);
 
 #endif

@@ -522,7 +522,10 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
         if (!how->locals && !pt_put_body_apart(m, f))
             forget_locals(f);
     }
-    return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
+    if (status == PT_OK)
+        status = pt_run_passes(m->module, "globaldce", err);
+    pt_end_stretches(m);
+    return status;
 }
 
 /* By this symbol the runtime knows that the program has objects that were rewritten (runtime/start.c): they may also be

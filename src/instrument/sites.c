@@ -59,7 +59,7 @@ static LLVMMetadataRef without_library(LLVMMetadataRef location)
 
 bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst)
 {
-    if (m->phase != PT_PHASE_AFTER)
+    if (m->phase != PT_PHASE_AFTER || (!m->left_alone && m->opted_out.count == 0))
         return false;
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst);
     LLVMMetadataRef scope = location ? pt_function_scope(m, LLVMDILocationGetScope(location)) : NULL;

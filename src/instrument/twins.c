@@ -309,23 +309,15 @@ static void copy_body(struct pt_module *m, struct copy *copy, LLVMValueRef funct
         connect(copy, copy->blocks[i]);
 }
 
-/* What was asked about each stretch is a word of the function's. */
 static void ask(struct pt_module *m, struct copy *copy)
 {
-    if (copy->stretch_count == 0)
-        return;
-    LLVMTypeRef type = LLVMArrayType(m->i32, (unsigned)copy->stretch_count);
-    LLVMValueRef all = LLVMAddGlobal(m->module, type, ".portent.asked");
-    LLVMSetInitializer(all, LLVMConstNull(type));
-    LLVMSetLinkage(all, LLVMInternalLinkage);
     for (size_t i = 0; i < copy->stretch_count; i++) {
         struct pt_stretch *stretch = &copy->stretches[i];
-        LLVMValueRef at[] = {LLVMConstInt(m->i64, 0, false), LLVMConstInt(m->i64, i, false)};
         for (unsigned k = 0; k < stretch->argument_count; k++)
             stretch->arguments[k] = twin_of(copy, stretch->arguments[k]);
         LLVMPositionBuilderBefore(m->builder, stretch->before);
         LLVMSetCurrentDebugLocation2(m->builder, LLVMInstructionGetDebugLoc(stretch->before));
-        pt_ask(m, stretch, LLVMConstInBoundsGEP2(type, all, at, 2));
+        pt_ask(m, stretch);
     }
 }
 

@@ -34,6 +34,7 @@
 #include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
+#include "runtime/race/asked.h"
 #include "runtime/race/life.h"
 #include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
@@ -190,6 +191,7 @@ static void leave_parent(void)
     struct pt_channel *channel = pt_channel;
     bool active = pt_is_recording(), monitors = pt_monitor_on;
     uint32_t keeps = pt_keeps;
+    pt_race_asked_reset(); /* destructors take that lock, and a thread that is not here may have had it */
     if (pt_explore_on)
         pt_explore_forked();
     if (parent.pending) /* the child's child is in the same state */

@@ -15,6 +15,7 @@
 #include "core/hooks.h"
 #include "expect.h"
 #include "core/look.h"
+#include "runtime/race/asked.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/busy.h"
 #include "runtime/race/life.h"
@@ -76,6 +77,14 @@ bool pt_race_chooses, pt_race_lists, pt_race_samples;
 _Atomic uint32_t pt_race_windows;
 uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
 uint32_t __portent_asks;
+void pt_race_asked_list(struct pt_asked *asked)
+{
+    (void)asked;
+}
+void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
+{
+    (void)look, (void)asks;
+}
 __thread struct pt_race_choices *pt_race_choices;
 
 bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)

@@ -3,10 +3,11 @@
  * that whatever is reported is unordered by happens-before, which is computed here by plain vectors.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "core/look.h"
 #include "race_hooks.h"
 #include "race_util.h"
+#include "runtime/race/asked.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/fast.h"
 #include "runtime/sys/options.h"
@@ -272,6 +273,49 @@ static void stretches_are_asked_in_windows(void **state)
     end(2);
 }
 
+/* And the bytes that their code looks at say so: of a module that is known, in windows and gaps. What is no longer rare
+ * is asked in windows alone; what has left is written no more. */
+static void what_is_asked_is_written_to_modules(void **state)
+{
+    (void)state;
+    static struct {
+        struct pt_asked head;
+        uint8_t quiet[4];
+    } module = {.head = {.count = 2}}, other = {.head = {.count = 2}};
+    const struct pt_look looks[] = {{.asked = &module.head, .stretch = 0}, {.asked = &module.head, .stretch = 1}};
+    const uint8_t *quiet = module.head.quiet;
+    begin(2, 1000);
+    pt_race_asked_list(&module.head);
+    pt_race_asked_list(&module.head);
+    assert_true(quiet[0] == 0 && quiet[1] == 0);
+    pt_race_asked_known(&looks[0], PT_ASKS_RARE); /* it was found in a gap, and a window has been opened since */
+    assert_true(quiet[0] == 0 && quiet[1] == 0);
+    close(0);
+    assert_true(quiet[0] == 1 && quiet[1] == 0);
+    assert_false(pt_race_choose(t[0], &sites[1]));
+    assert_true(quiet[0] == 0 && quiet[1] == 0);
+    pt_race_window_several(false);
+    pt_race_asked_list(&other.head);
+    assert_true(quiet[0] == 1 && quiet[1] == 1 && other.head.quiet[0] == 1);
+    pt_race_window_several(true);
+    close(0);
+    assert_true(quiet[0] == 1 && quiet[1] == 0);
+    pt_race_asked_known(&looks[1], PT_ASKS_RARE);
+    assert_true(quiet[1] == 1);
+    __portent_leave(&other.head);
+    memset(other.head.quiet, 5, 2);
+    assert_false(pt_race_choose(t[0], &sites[2]));
+    assert_true(quiet[0] == 0 && quiet[1] == 0 && other.head.quiet[0] == 5);
+    close(0);
+    assert_true(quiet[0] == 1 && quiet[1] == 1 && other.head.quiet[0] == 5);
+    __portent_leave(&module.head); /* threads may go on in it */
+    assert_true(quiet[0] == 0 && quiet[1] == 0);
+    pt_race_asked_known(&looks[1], PT_ASKS_RARE);
+    pt_race_asked_list(&module.head);
+    assert_true(quiet[1] == 0 && module.head.state == PT_ASKED_LEFT);
+    end(2);
+}
+
 /* Writes of two windows, with nothing between them that could order them, race; a lock that the second thread takes
  * may. */
 static void windows_apart(void **state)
@@ -340,12 +384,10 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered),
-                                       cmocka_unit_test(rare_places_open),
-                                       cmocka_unit_test(stretches_are_asked_in_windows),
-                                       cmocka_unit_test(windows_become_shorter),
-                                       cmocka_unit_test(windows_apart),
-                                       cmocka_unit_test(synchronisation_opens),
-                                       cmocka_unit_test(threads_open)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reported_is_unordered),          cmocka_unit_test(rare_places_open),
+        cmocka_unit_test(stretches_are_asked_in_windows), cmocka_unit_test(what_is_asked_is_written_to_modules),
+        cmocka_unit_test(windows_become_shorter),         cmocka_unit_test(windows_apart),
+        cmocka_unit_test(synchronisation_opens),          cmocka_unit_test(threads_open)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

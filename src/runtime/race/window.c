@@ -25,14 +25,14 @@
  * An access that is told after it was made is told before its thread synchronises, so all of this is true of it.
  *
  * Memory that ends in a gap is forgotten as in a window, without being looked at. What was locked before a window is in
- * no report of it. Cost: in a gap three loads and a branch for a stretch of accesses, some ten instructions for any
- * other event; to open or close a window takes time that is
- * linear in the threads, and so does coming to know what there was in windows, once for each.
+ * no report of it. Cost: in a gap a comparison and a branch for a stretch of accesses, some ten instructions for any
+ * other event; to open or close a window takes time that is linear in the threads and in the stretches, a byte each,
+ * and coming to know what there was in windows time that is linear in the threads, once for each.
  */
 #include "runtime/race/window.h"
 
 #include "core/hash.h"
-#include "core/look.h"
+#include "runtime/race/asked.h"
 #include "runtime/race/choose.h"
 #include "runtime/race/impl.h"
 #include "runtime/sys/options.h"
@@ -75,6 +75,7 @@ void pt_race_window_start(uint32_t rate)
     windows.step = 1;
     windows.chance = (uint64_t)pt_options.seed;
     pt_spin_reset(&windows.lock);
+    pt_race_asked_reset();
     for (struct pt_race_self *self = all; self; self = self->window.older)
         self->window.lives = false;
     atomic_store_explicit(&pt_race_windows, 1, memory_order_relaxed);
@@ -85,7 +86,7 @@ void pt_race_window_start(uint32_t rate)
 static void ask(enum pt_asks which)
 {
     if (pt_race_samples)
-        __atomic_store_n(&__portent_asks, which, __ATOMIC_RELEASE);
+        pt_race_ask(which);
 }
 
 /* What the mode says agrees with the number of windows whenever nobody has the lock. */

@@ -13,6 +13,7 @@
 #include "core/look.h"
 #pragma GCC visibility pop
 
+#include "runtime/race/asked.h"
 #include "runtime/shadow/slow.h"
 
 _Static_assert((int)PT_LOOKED_READ == (int)PT_RACE_READ && (int)PT_LOOKED_WRITE == (int)PT_RACE_WRITE, "kinds agree");
@@ -46,8 +47,10 @@ __asm__(".text\n"
         "    xsave (%rsp)\n"
         "    jmp 2f\n"
         "1:  fxsave (%rsp)\n"
-        "2:  movq 16(%rbp), %rdi\n"
-        "    leaq 24(%rbp), %rsi\n"
+        "2:  movq 8(%rbp), %rax\n" /* nopl look(%rip): three bytes, and the distance from behind it */
+        "    movslq 3(%rax), %rdi\n"
+        "    leaq 7(%rax, %rdi), %rdi\n"
+        "    leaq 16(%rbp), %rsi\n"
         "    cld\n"
         "    call pt_shadow_look\n"
         "    cmpb $0, pt_look_saves_all(%rip)\n"
@@ -81,6 +84,7 @@ static bool is_known(const struct pt_look *look, uint32_t asks)
 void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
 {
     uint32_t asks = __atomic_load_n(&__portent_asks, __ATOMIC_ACQUIRE);
+    pt_race_asked_list(look->asked);
     for (uint32_t i = 0; i < look->count; i++) {
         const struct pt_looked *access = &look->accesses[i];
         size_t size = access->kind & PT_LOOKED_SIZED ? arguments[access->size] : access->size;
@@ -91,7 +95,7 @@ void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
         pt_shadow_race((const void *)at, size, access->kind & (PT_LOOKED_READ | PT_LOOKED_WRITE), access->site);
     }
     if (is_known(look, asks))
-        *look->asked = asks;
+        pt_race_asked_known(look, asks);
 }
 
 void pt_shadow_look_start(void)

@@ -32,6 +32,7 @@ enum pt_rank {
     PT_RANK_NAME,
     PT_RANK_MODULE,
     PT_RANK_THREAD,
+    PT_RANK_ASKED,
     PT_RANK_FINE,
     PT_RANK_CLOCK,
     PT_RANK_POOL,

@@ -1,0 +1,80 @@
+/* What is asked (asked.h). Modules are in a list, under a lock of its own. */
+#pragma GCC visibility push(default)
+#include "core/look.h"
+#pragma GCC visibility pop
+
+#include <string.h>
+
+#include "runtime/race/asked.h"
+#include "runtime/sys/spin.h"
+
+static struct {
+    struct pt_spin lock;
+    struct pt_asked *modules;
+} all = {.lock = PT_SPIN(PT_RANK_ASKED)};
+
+static void set(struct pt_asked *asked, enum pt_asks which)
+{
+    if (which == PT_ASKS_RARE)
+        memcpy(asked->quiet, asked->quiet + asked->count, asked->count);
+    else
+        memset(asked->quiet, which == PT_ASKS_NOBODY, asked->count);
+}
+
+/* What is asked first, then the bytes: pt_race_asked_known does it the other way round. */
+void pt_race_ask(enum pt_asks which)
+{
+    pt_spin_lock(&all.lock);
+    __atomic_store_n(&__portent_asks, which, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (struct pt_asked *asked = all.modules; asked; asked = asked->next)
+        set(asked, which);
+    pt_spin_unlock(&all.lock);
+}
+
+void pt_race_asked_list(struct pt_asked *asked)
+{
+    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW)
+        return;
+    pt_spin_lock(&all.lock);
+    if (asked->state == PT_ASKED_NEW) {
+        __atomic_store_n(&asked->state, PT_ASKED_LISTED, __ATOMIC_RELAXED);
+        asked->next = all.modules;
+        all.modules = asked;
+        set(asked, __atomic_load_n(&__portent_asks, __ATOMIC_RELAXED));
+    }
+    pt_spin_unlock(&all.lock);
+}
+
+void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
+{
+    uint8_t *quiet = &look->asked->quiet[look->stretch];
+    if (__atomic_load_n(&look->asked->state, __ATOMIC_RELAXED) != PT_ASKED_LISTED)
+        return;
+    if (asks == PT_ASKS_RARE)
+        __atomic_store_n(quiet + look->asked->count, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(quiet, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&__portent_asks, __ATOMIC_RELAXED) != asks)
+        __atomic_store_n(quiet, 0, __ATOMIC_RELAXED);
+}
+
+void pt_race_asked_reset(void)
+{
+    pt_spin_reset(&all.lock);
+}
+
+/* Threads that are not joined may go on in it, if it is the program that ends: they are asked each time, if anybody
+ * asks. */
+void __portent_leave(struct pt_asked *asked)
+{
+    pt_spin_lock(&all.lock);
+    for (struct pt_asked **at = &all.modules; *at; at = &(*at)->next)
+        if (*at == asked) {
+            *at = asked->next;
+            break;
+        }
+    __atomic_store_n(&asked->state, PT_ASKED_LEFT, __ATOMIC_RELAXED);
+    set(asked, __atomic_load_n(&__portent_asks, __ATOMIC_RELAXED) == PT_ASKS_NOBODY ? PT_ASKS_NOBODY : PT_ASKS_ALL);
+    pt_spin_unlock(&all.lock);
+}
