@@ -152,12 +152,13 @@ void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent
 {
     if (!pt_race_samples)
         return;
+    bool rare = is_rare(site);
+    pt_spin_lock(&windows.lock); /* others go through the list, which it may be in from its last thread */
     self->window = (struct pt_race_window){.older = self->window.older,
                                            .listed = self->window.listed,
                                            .known = parent ? parent->window.known : 0,
-                                           .rare = is_rare(site),
+                                           .rare = rare,
                                            .lives = true};
-    pt_spin_lock(&windows.lock);
     if (!self->window.listed) {
         self->window.listed = true;
         self->window.older = windows.all;
