@@ -311,6 +311,30 @@ static void test_a_fresh_page_that_is_filled_ends(void **state)
     }
 }
 
+/* A piece on the thread's own page keeps no granule of which there is something to learn. */
+static void test_a_piece_where_another_was_learns(void **state)
+{
+    enum { PAGE = 4096, PIECE = 512 };
+    static _Alignas(PAGE) unsigned char fresh[2 * PAGE];
+    unsigned char *page = fresh + PAGE;
+    (void)state;
+    for (unsigned thread = 1; thread < 3; thread++) {
+        model_play(thread);
+        model_tick(thread);
+        __portent_store8(fresh + 8 * thread, 1, NULL); /* makes the leaf */
+        if (thread == 1)
+            __portent_memset(page, 1, PIECE, NULL);
+        else
+            __portent_store8(page + PIECE + 8, 1, NULL);
+        model_check(thread);
+    }
+    assert_int_equal(atomic_load(pt_kept_cell_of((uintptr_t)page)) & PT_KEPT_BY, model_threads[1].self.kept_as);
+    model_play(1);
+    __portent_memset(page + PIECE, 1, PIECE, NULL);
+    vector_join(&model_threads[1].clock, &model_threads[2].clock);
+    model_check(1);
+}
+
 /* What a thread has kept when it ended is opened without it; its slot's next thread has other numbers. */
 static void test_the_end_of_a_keeper(void **state)
 {
@@ -518,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup(test_kept_pages_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_the_end_of_a_keeper, model_forget),
         cmocka_unit_test_setup(test_a_fresh_page_that_is_filled_ends, model_forget),
+        cmocka_unit_test_setup(test_a_piece_where_another_was_learns, model_forget),
         cmocka_unit_test_setup(test_a_page_without_use_changes_hands, model_forget),
         cmocka_unit_test_setup(test_a_shared_page_is_not_kept, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
