@@ -31,7 +31,8 @@ pt_race_is_latest(struct pt_race_self *self, uint64_t slot, unsigned bytes, bool
 }
 
 /* What a look at a plain access within one granule says: nothing is changed for it, so that the thread need not be
- * inside the runtime. A handler of a signal in its middle comes after the access. */
+ * inside the runtime. A handler of a signal in its middle, or between it and the store, is taken to come after the
+ * access, and between a load and it before. */
 enum pt_race_glance {
     PT_RACE_KNOWN,  /* the thread has made it in its region before: that is all */
     PT_RACE_NEW,    /* it is to be made (pt_race_read_one, pt_race_write_one) */
