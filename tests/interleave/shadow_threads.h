@@ -81,6 +81,10 @@ void pt_race_asked_list(struct pt_asked *asked)
 {
     (void)asked;
 }
+void pt_race_asked_leave(struct pt_asked *asked)
+{
+    (void)asked;
+}
 void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
 {
     (void)look, (void)asks;

@@ -398,6 +398,73 @@ def sampled_without_races():
         same(f"sample={rate}: {done.stderr}", done.returncode, 0)
 
 
+PASSED_ON = r"""#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum { TURNS = 20000, CELLS = 24 };
+static long cells[CELLS];
+static atomic_int turn, over;
+
+static void *take_turns(void *mine)
+{
+    int me = *(int *)mine;
+    for (int i = 0; i < TURNS; i++) {
+        while (atomic_load_explicit(&turn, memory_order_acquire) != me)
+            sched_yield();
+        for (int k = 0; k + 1 < CELLS; k++)
+            cells[k] += cells[k + 1] + i;
+        atomic_store_explicit(&turn, !me, memory_order_release);
+    }
+    return NULL;
+}
+
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+static void *come_and_go(void *unused)
+{
+    pthread_t threads[4];
+    while (!atomic_load(&over)) {
+        for (int i = 0; i < 4; i++)
+            pthread_create(&threads[i], NULL, nothing, NULL);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+    }
+    return unused;
+}
+
+int main(void)
+{
+    static int numbers[2] = {0, 1};
+    pthread_t two[2], others;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&two[i], NULL, take_turns, &numbers[i]);
+    pthread_create(&others, NULL, come_and_go, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(two[i], NULL);
+    atomic_store(&over, 1);
+    pthread_join(others, NULL);
+    return 0;
+}
+"""
+
+
+@SUITE.test
+def sampled_while_threads_come_and_go():
+    """Two threads pass memory to each other by an atomic variable, while others begin and end: what is known of those two when a window
+    closes does not depend on who begins or ends just then."""
+    write("passed.c", PASSED_ON)
+    made = run(PORTENT, "cc", "-O2", "passed.c", "-o", "passed", "-lpthread")
+    same("exit status of portent cc: " + made.stderr, made.returncode, 0)
+    for seed in (1, 2, 3):
+        done = run("env", f"PORTENT_OPTIONS=races=1:sample=2:seed={seed}", "./passed")
+        same(f"seed={seed}: {done.stderr}", done.returncode, 0)
+
+
 # Several variables at the same two places: by their names, and through a pointer.
 SEVERAL = r"""#include <pthread.h>
 #include <unistd.h>

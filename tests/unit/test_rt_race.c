@@ -259,6 +259,24 @@ static void test_read_before_rewrite(void **state)
     }
 }
 
+/* A read before a write may be left out, as loads alone say, where nobody or the thread itself wrote the bytes, and
+ * never in a cell, whichever number that has. */
+static void test_what_peeks_leave_out(void **state)
+{
+    uintptr_t at = (uintptr_t)&memory[0], cell = (uintptr_t)&memory[1];
+    (void)state;
+    begin_threads();
+    touch(1, 0, PT_CELL_WRITES, 1);
+    assert_true(pt_race_peeks_own(t[1], at, 0xff));
+    assert_false(pt_race_peeks_own(t[2], at, 0xff));
+    assert_true(pt_race_atomic_begin(t[1], cell, 8));
+    pt_race_atomic_end(t[1], cell, 8, PT_CELL_READS, PT_HB_RELAXED, &sites[2]);
+    exactly(1, cell, 8, PT_CELL_READS | PT_CELL_ATOMIC, PT_HB_RELAXED, 2, false);
+    for (unsigned i = 0; i < 8; i++)
+        assert_false(pt_race_peeks_own(t[1], cell, 1u << i));
+    clear();
+}
+
 /* A byte at so many places that not all are kept, then another one at any place: that one is told, and of that place
  * only, whether it was among those before it or not. */
 static void test_many_places(void **state)
@@ -317,8 +335,10 @@ static void test_own_cells_are_small(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs),  cmocka_unit_test(test_long_cells),
-                                       cmocka_unit_test(test_many_readers), cmocka_unit_test(test_read_before_rewrite),
-                                       cmocka_unit_test(test_many_places),  cmocka_unit_test(test_own_cells_are_small)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_runs),         cmocka_unit_test(test_long_cells),
+        cmocka_unit_test(test_many_readers),        cmocka_unit_test(test_read_before_rewrite),
+        cmocka_unit_test(test_many_places),         cmocka_unit_test(test_own_cells_are_small),
+        cmocka_unit_test(test_what_peeks_leave_out)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -286,6 +286,55 @@ static void test_kept_pages_follow_algorithm_a(void **state)
     assert_true(kept > STEPS / 2 && fine > STEPS / 20 && opened > 100);
 }
 
+/* Pages on which nobody has been are a thread's as soon as it fills them; when their memory ends, so does what is known
+ * of it. */
+static void test_a_fresh_page_that_is_filled_ends(void **state)
+{
+    enum { PAGE = 4096, PIECE = 512 };
+    static _Alignas(PAGE) unsigned char fresh[3 * PAGE];
+    uintptr_t from = (uintptr_t)fresh + PAGE;
+    (void)state;
+    for (unsigned write = 0; write < 2; write++, from += PAGE) {
+        struct pt_shadow_self *self = model_play(1);
+        model_tick(1);
+        __portent_store8(fresh, 1, NULL); /* makes the leaf */
+        if (write)
+            __portent_memset((void *)from, 1, PIECE, NULL);
+        else
+            __portent_memcpy(fresh, (void *)from, PIECE, NULL, NULL);
+        uint64_t seen = atomic_load(pt_shadow_peek(from + PIECE / 2));
+        assert_int_equal(pt_shadow_access(seen), self->clock.id);
+        assert_true(!write || seen & PT_SHADOW_KEPT);
+        assert_true(pt_shadow_clear(self, from, from + PIECE, false));
+        for (uintptr_t at = from; at < from + PIECE; at += 8)
+            assert_int_equal(atomic_load(pt_shadow_peek(at)) & ~PT_SHADOW_KEPT, 0);
+    }
+}
+
+/* A piece on the thread's own page keeps no granule of which there is something to learn. */
+static void test_a_piece_where_another_was_learns(void **state)
+{
+    enum { PAGE = 4096, PIECE = 512 };
+    static _Alignas(PAGE) unsigned char fresh[2 * PAGE];
+    unsigned char *page = fresh + PAGE;
+    (void)state;
+    for (unsigned thread = 1; thread < 3; thread++) {
+        model_play(thread);
+        model_tick(thread);
+        __portent_store8(fresh + 8 * thread, 1, NULL); /* makes the leaf */
+        if (thread == 1)
+            __portent_memset(page, 1, PIECE, NULL);
+        else
+            __portent_store8(page + PIECE + 8, 1, NULL);
+        model_check(thread);
+    }
+    assert_int_equal(atomic_load(pt_kept_cell_of((uintptr_t)page)) & PT_KEPT_BY, model_threads[1].self.kept_as);
+    model_play(1);
+    __portent_memset(page + PIECE, 1, PIECE, NULL);
+    vector_join(&model_threads[1].clock, &model_threads[2].clock);
+    model_check(1);
+}
+
 /* What a thread has kept when it ended is opened without it; its slot's next thread has other numbers. */
 static void test_the_end_of_a_keeper(void **state)
 {
@@ -492,6 +541,8 @@ int main(void)
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_kept_pages_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_the_end_of_a_keeper, model_forget),
+        cmocka_unit_test_setup(test_a_fresh_page_that_is_filled_ends, model_forget),
+        cmocka_unit_test_setup(test_a_piece_where_another_was_learns, model_forget),
         cmocka_unit_test_setup(test_a_page_without_use_changes_hands, model_forget),
         cmocka_unit_test_setup(test_a_shared_page_is_not_kept, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),

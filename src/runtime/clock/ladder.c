@@ -50,12 +50,11 @@ void pt_clock_ladder_restart(void)
 {
     pt_spin_reset(&ladder.lock);
     atomic_store_explicit(&ladder.on, false, memory_order_relaxed);
-    for (unsigned i = 0; i < MARKS && marks[i].pairs; i++)
-        pt_sys_release(marks[i].pairs, marks[i].count * sizeof *marks[i].pairs);
-    memset(marks, 0, sizeof marks);
     if (ladder.last)
         pt_sys_empty(pt_clock_rungs, sizeof *pt_clock_rungs * ((size_t)PT_LADDER_MOST + 1));
-    ladder.last = ladder.count = 0;
+    memset(marks, 0, (ladder.last / PT_LADDER_MARK + 1) * sizeof *marks);
+    ladder.now = NULL; /* of which a thread that is not here may have been making another one */
+    ladder.last = ladder.count = ladder.room = 0;
 }
 
 /* --- vectors --- */

@@ -3,6 +3,7 @@
 #include "core/look.h"
 #pragma GCC visibility pop
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "runtime/race/asked.h"
@@ -32,16 +33,27 @@ void pt_race_ask(enum pt_asks which)
     pt_spin_unlock(&all.lock);
 }
 
+static bool is_in_list(const struct pt_asked *asked)
+{
+    const struct pt_asked *other = all.modules;
+    while (other && other != asked)
+        other = other->next;
+    return other;
+}
+
+/* The state comes last: a child that is forked in the middle lists it once more. */
 void pt_race_asked_list(struct pt_asked *asked)
 {
     if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW)
         return;
     pt_spin_lock(&all.lock);
     if (asked->state == PT_ASKED_NEW) {
-        __atomic_store_n(&asked->state, PT_ASKED_LISTED, __ATOMIC_RELAXED);
-        asked->next = all.modules;
-        all.modules = asked;
+        if (!is_in_list(asked)) {
+            asked->next = all.modules;
+            all.modules = asked;
+        }
         set(asked, __atomic_load_n(&__portent_asks, __ATOMIC_RELAXED));
+        __atomic_store_n(&asked->state, PT_ASKED_LISTED, __ATOMIC_RELEASE);
     }
     pt_spin_unlock(&all.lock);
 }
@@ -49,7 +61,8 @@ void pt_race_asked_list(struct pt_asked *asked)
 void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
 {
     uint8_t *quiet = &look->asked->quiet[look->stretch];
-    if (__atomic_load_n(&look->asked->state, __ATOMIC_RELAXED) != PT_ASKED_LISTED)
+    /* acquire: partner of the release by whom it was listed, whose bytes this one's follows */
+    if (__atomic_load_n(&look->asked->state, __ATOMIC_ACQUIRE) != PT_ASKED_LISTED)
         return;
     if (asks == PT_ASKS_RARE)
         __atomic_store_n(quiet + look->asked->count, 1, __ATOMIC_RELAXED);
@@ -64,9 +77,7 @@ void pt_race_asked_reset(void)
     pt_spin_reset(&all.lock);
 }
 
-/* Threads that are not joined may go on in it, if it is the program that ends: they are asked each time, if anybody
- * asks. */
-void __portent_leave(struct pt_asked *asked)
+void pt_race_asked_leave(struct pt_asked *asked)
 {
     pt_spin_lock(&all.lock);
     for (struct pt_asked **at = &all.modules; *at; at = &(*at)->next)

@@ -13,8 +13,12 @@
 
 /* Which are asked from here on. Not twice at a time (window.c has a lock). */
 void pt_race_ask(enum pt_asks which);
-/* A stretch has been told: the runtime knows its module from here on. */
+/* A stretch has been told: the runtime knows its module from here on. This and the next one take a lock that opening a
+ * window takes, too: their thread is inside the runtime, so that no handler of a signal comes in the middle. */
 void pt_race_asked_list(struct pt_asked *asked);
+/* It goes. Threads that are not joined may go on in it, if it is the program that ends: they are asked each time, if
+ * anybody asks. */
+void pt_race_asked_leave(struct pt_asked *asked);
 /* A stretch need not be told again as long as, and whenever, __portent_asks is this. */
 void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks);
 /* Nobody is in the middle of these: in the child of a fork. */

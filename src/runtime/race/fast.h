@@ -31,7 +31,8 @@ pt_race_is_latest(struct pt_race_self *self, uint64_t slot, unsigned bytes, bool
 }
 
 /* What a look at a plain access within one granule says: nothing is changed for it, so that the thread need not be
- * inside the runtime. A handler of a signal in its middle comes after the access. */
+ * inside the runtime. A handler of a signal in its middle, or between it and the store, is taken to come after the
+ * access, and between a load and it before. */
 enum pt_race_glance {
     PT_RACE_KNOWN,  /* the thread has made it in its region before: that is all */
     PT_RACE_NEW,    /* it is to be made (pt_race_read_one, pt_race_write_one) */
@@ -107,6 +108,14 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
 /* A read that its thread follows up by a write of the same bytes, at the same place, with nothing between. True:
  * nothing is to be done. Who races with the read then, a write that does not know it, races with the write, too, which
  * is the same pair of places; and since the read has not raced, the thread learns nothing by it. */
+/* ... as loads alone say: what it knows of others may move in a handler of a signal, so that only a thread inside the
+ * runtime may look there. */
+static inline bool pt_race_peeks_own(const struct pt_race_self *self, uintptr_t address, unsigned bytes)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    uint64_t w = leaf ? atomic_load_explicit(&pt_race_pair_in(leaf, address)->w, memory_order_acquire) : 0;
+    return !(w & PT_RACE_CELL) && (!(w & bytes) || pt_race_is_mine(self, w));
+}
 static inline bool pt_race_may_peek(struct pt_race_self *self, uintptr_t address, unsigned bytes)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);

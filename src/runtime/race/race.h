@@ -186,6 +186,7 @@ struct pt_race_window {
     uint32_t left;   /* events until it closes the window, or opens the next one */
     uint32_t syncs;  /* its synchronisation in the latest window */
     bool rare;       /* it was created where few threads were */
+    bool late;       /* its latest window was over when it came */
     bool lives, listed;
     struct pt_race_self *older; /* in the list of all */
 };

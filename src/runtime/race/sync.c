@@ -182,11 +182,12 @@ void pt_race_release(struct pt_race_self *self)
     pt_race_window_release(self);
     pt_hb_end(&self->memory, &self->hb);
     pt_race_memory_flush(&self->pieces);
-    struct pt_race_choices *choices = self->choices; /* the next thread goes on with these two */
-    struct pt_race_window window = self->window;
-    memset(self, 0, sizeof *self);
+    struct pt_race_choices *choices =
+        self->choices; /* the next thread goes on with this, and its window is in a list */
+    size_t window = offsetof(struct pt_race_self, window), rest = window + sizeof self->window;
+    memset(self, 0, window);
+    memset((char *)self + rest, 0, sizeof *self - rest);
     self->choices = choices;
-    self->window = window;
     pt_spin_lock(&threads.lock);
     self->next = threads.free;
     threads.free = self;

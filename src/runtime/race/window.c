@@ -152,12 +152,13 @@ void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent
 {
     if (!pt_race_samples)
         return;
+    bool rare = is_rare(site);
+    pt_spin_lock(&windows.lock); /* others go through the list, which it may be in from its last thread */
     self->window = (struct pt_race_window){.older = self->window.older,
                                            .listed = self->window.listed,
                                            .known = parent ? parent->window.known : 0,
-                                           .rare = is_rare(site),
+                                           .rare = rare,
                                            .lives = true};
-    pt_spin_lock(&windows.lock);
     if (!self->window.listed) {
         self->window.listed = true;
         self->window.older = windows.all;
@@ -233,6 +234,19 @@ static uint32_t gap_of(const struct pt_race_window *window)
     return times < UINT32_MAX ? (uint32_t)times + 1 : UINT32_MAX;
 }
 
+/* Leaves behind what the floor has of it. If the window is being closed, whoever does that may have seen the clock of
+ * before: then it comes late, and what it does is to be in the floor. */
+static void jump(struct pt_race_self *self, uint32_t now)
+{
+    uint64_t before = self->hb.clock;
+    __atomic_store_n(&self->hb.clock, before + (self->window.late ? 2 * JUMP : JUMP), __ATOMIC_RELAXED);
+    /* partner: the number of windows is stored before clocks are read (close_window) */
+    atomic_thread_fence(memory_order_seq_cst);
+    self->window.late = atomic_load_explicit(&pt_race_windows, memory_order_relaxed) != now;
+    if (self->window.late)
+        __atomic_store_n(&self->hb.clock, before, __ATOMIC_RELAXED);
+}
+
 static void enter(struct pt_race_self *self, uint32_t now)
 {
     struct pt_race_window *window = &self->window;
@@ -247,7 +261,7 @@ static void enter(struct pt_race_self *self, uint32_t now)
     window->left = __atomic_load_n(&windows.length, __ATOMIC_RELAXED);
     window->syncs = 0;
     self->lock_count = self->lock_set = 0;
-    self->hb.clock += JUMP;
+    jump(self, now);
     pt_race_changed(self);
 }
 

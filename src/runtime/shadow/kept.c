@@ -70,7 +70,7 @@ static void claim(struct pt_shadow_self *self, pt_kept_cell *cell)
 {
     uint32_t state = atomic_load_explicit(cell, memory_order_relaxed);
     if (!pt_has_cache(PT_CACHE_KEPT) || self->fast != self->clock.id || !self->clock.id || self->slow ||
-        state & PT_KEPT_MOVING)
+        state & PT_KEPT_MOVING || state == PT_KEPT_NEVER)
         return;
     uint32_t number = number_of(self), uses = atomic_load_explicit(&self->keeping, memory_order_relaxed) / 2;
     uint32_t lost =
@@ -263,7 +263,7 @@ static bool next_stretch(const struct pt_locked_range *range, struct stretch *st
 }
 
 /* One granule more of a page that is the thread's own, if there is nothing to learn of it. */
-static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen)
+static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen, uintptr_t granule)
 {
     if (seen & PT_SHADOW_KEPT)
         return true;
@@ -273,6 +273,8 @@ static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen
     /* acquire: partner of the release that unlocked it last */
     if (!__atomic_compare_exchange_n(word, &seen, kept, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return false;
+    if (!seen) /* clocks go into it without a further look */
+        pt_shadow_note_use(granule);
     if (pt_self_is_past(&self->clock, pt_shadow_access(seen)))
         return true;
     __atomic_store_n(word, seen, __ATOMIC_RELEASE); /* its number had come to mean another clock meanwhile */
@@ -289,7 +291,8 @@ static bool is_kept(struct pt_shadow_self *self, const struct stretch *stretch)
         any |= seen;
     }
     for (size_t i = 0; !all && i < stretch->count; i++)
-        if (!keep_word(self, &stretch->words[i], __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED)))
+        if (!keep_word(self, &stretch->words[i], __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED),
+                       stretch->low + i * 8))
             return false;
     for (size_t i = 0; any & PT_SHADOW_FINE && i < stretch->count; i++)
         if (stretch->words[i] & PT_SHADOW_FINE &&

@@ -81,10 +81,30 @@ static bool is_known(const struct pt_look *look, uint32_t asks)
     return true;
 }
 
+static void list(struct pt_asked *asked)
+{
+    struct pt_shadow_self *self = pt_self;
+    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW || !self || self->busy)
+        return;
+    pt_enter(self);
+    pt_race_asked_list(asked);
+    pt_leave(self);
+}
+
+void __portent_leave(struct pt_asked *asked)
+{
+    struct pt_shadow_self *self = pt_self;
+    if (self)
+        pt_enter(self);
+    pt_race_asked_leave(asked);
+    if (self)
+        pt_leave(self);
+}
+
 void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
 {
     uint32_t asks = __atomic_load_n(&__portent_asks, __ATOMIC_ACQUIRE);
-    pt_race_asked_list(look->asked);
+    list(look->asked);
     for (uint32_t i = 0; i < look->count; i++) {
         const struct pt_looked *access = &look->accesses[i];
         size_t size = access->kind & PT_LOOKED_SIZED ? arguments[access->size] : access->size;

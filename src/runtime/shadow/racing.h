@@ -92,6 +92,18 @@ static COLD uint64_t rest_of_load(bool is_new, const void *address, unsigned siz
     return value;
 }
 
+/* The same of a read that its thread follows up by a write. */
+static COLD uint64_t rest_of_peek(const void *address, unsigned size, const struct pt_site *site, uint64_t value)
+{
+    struct pt_shadow_self *self = pt_self;
+    unsigned bytes = race_bytes(address, size);
+    pt_enter(self);
+    if (!pt_race_may_peek(self->race, (uintptr_t)address, bytes))
+        pt_race_read_one(self->race, (uintptr_t)address, bytes, site);
+    pt_leave(self);
+    return value;
+}
+
 /* The same of a load of bytes of two granules, with the glance. */
 static COLD uint64_t rest_of_two(const void *address, unsigned size, const struct pt_site *site, uint64_t value)
 {
@@ -157,9 +169,9 @@ static inline void before_store(bool is_new, const void *address, unsigned size,
         if (__builtin_expect(!race_is_ready(self) || in > PT_CELL_WHOLE, 0))                                           \
             return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
         type value = LOAD(bytes);                                                                                      \
-        if (__builtin_expect(pt_race_may_peek(self->race, (uintptr_t)address, in), 1))                                 \
+        if (__builtin_expect(pt_race_peeks_own(self->race, (uintptr_t)address, in), 1))                                \
             return value;                                                                                              \
-        return (type)rest_of_load(true, address, bytes, site, (uint64_t)value);                                        \
+        return (type)rest_of_peek(address, bytes, site, (uint64_t)value);                                              \
     }                                                                                                                  \
     static COLD type hot_store##bytes(void *address, type value, const struct pt_site *site)                           \
     {                                                                                                                  \
