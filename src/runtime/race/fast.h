@@ -105,17 +105,18 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
            pt_race_rewrite(self, slot, bytes, site);
 }
 
-/* A read that its thread follows up by a write of the same bytes, at the same place, with nothing between. True:
- * nothing is to be done. Who races with the read then, a write that does not know it, races with the write, too, which
- * is the same pair of places; and since the read has not raced, the thread learns nothing by it. */
-/* ... as loads alone say: what it knows of others may move in a handler of a signal, so that only a thread inside the
- * runtime may look there. */
+/* Whether loads alone say that pt_race_may_peek is true. What the thread knows of others may move in a handler of a
+ * signal, so that only a thread inside the runtime may look there. */
 static inline bool pt_race_peeks_own(const struct pt_race_self *self, uintptr_t address, unsigned bytes)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     uint64_t w = leaf ? atomic_load_explicit(&pt_race_pair_in(leaf, address)->w, memory_order_acquire) : 0;
     return !(w & PT_RACE_CELL) && (!(w & bytes) || pt_race_is_mine(self, w));
 }
+
+/* A read that its thread follows up by a write of the same bytes, at the same place, with nothing between. True:
+ * nothing is to be done. Who races with the read then, a write that does not know it, races with the write, too, which
+ * is the same pair of places; and since the read has not raced, the thread learns nothing by it. */
 static inline bool pt_race_may_peek(struct pt_race_self *self, uintptr_t address, unsigned bytes)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
