@@ -41,6 +41,9 @@ say "the full lattice of 4 threads x 60 writes"
 "$bin/lattice" full | grep -v '^  '
 "$bin/lattice" jobs | grep RATE
 
+say "cache lines that jobs take from each other, for each state (aims: 0.1, and 0.001 where workers share by design)"
+bench/sharing/run.py build
+
 say "the cone: window 64, lookahead 256, 8 threads"
 "$bin/lattice" cone "${CONE_EVENTS:-1000000}"
 
