@@ -221,6 +221,8 @@ bool pt_is_coroutine(LLVMValueRef function);
 /* Where a function begins, for debug information; NULL if it has none. */
 LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
 LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function);
+/* The stack of calls and the address of its depth, as frames.c speaks of them; NULL: the module has none. */
+LLVMValueRef pt_stack_of_calls(struct pt_module *m, LLVMValueRef *ret_depth_at);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
