@@ -670,6 +670,28 @@ def all_ways_to_compile_agree():
 
 
 @test
+def invalid_code_is_found_if_asked():
+    """What is given here is as good as made: a function that is left alone, with a phi that does not know all ways."""
+    with open("invalid.ll", "w", encoding="utf-8") as file:
+        file.write("""target triple = "x86_64-pc-linux-gnu"
+define i32 @f(i1 %c) {
+  br i1 %c, label %a, label %b
+a:
+  br label %b
+b:
+  %p = phi i32 [ 0, %a ]
+  ret i32 %p
+}
+""")
+    for how in ({}, {"PORTENT_CLANG": CLANG}):
+        status, _, told = run(PORTENT, "cc", "-O0", "-S", "-emit-llvm", "invalid.ll", "-o", "out.ll", env={**os.environ, **how})
+        check(status != 0 and "not valid: PHINode" in told, f"{how}: {status}, {told}")
+        unasked = {name: value for name, value in {**os.environ, **how}.items() if name != "PORTENT_VERIFY"}
+        status, _, told = run(PORTENT, "cc", "-O0", "-S", "-emit-llvm", "invalid.ll", "-o", "out.ll", env=unasked)
+        check(status == 0, f"{how}, unasked: {status}, {told}")
+
+
+@test
 def errors_and_exit_status():
     with open("bad.c", "w", encoding="utf-8") as file:
         file.write("int f(void) { return undeclared; }\n")
@@ -1081,6 +1103,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     PORTENT = os.path.abspath(sys.argv[1])
+    os.environ["PORTENT_VERIFY"] = "1"
     folder = re.search(r"InstalledDir: (.*)", ok(PORTENT, "cc", "--version")).group(1)
     CLANG = os.environ.get("PORTENT_CLANG") or os.path.join(folder, "clang")
     passed = failed = 0
