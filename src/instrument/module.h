@@ -73,7 +73,7 @@ struct pt_module {
     struct pt_map64 kept_arguments; /* what kept.c knows of them */
     unsigned kept_depth;            /* while that is being found out: how many calls deep, from 1 on */
     LLVMValueRef asked;             /* what stands for the module's struct pt_asked (looks.c); NULL: nobody asks */
-    unsigned stretch_count;         /* in it */
+    struct pt_looks *looks;         /* what its stretches tell, if there is one */
     struct pt_map64 mentioned;      /* scopes of debug information that code still has (apart.c) */
     struct pt_map64 opted_out;      /* debug information of functions that are left alone, inlined as well */
     struct pt_strtab strings;       /* texts in sites; string_values[id] points to the constant */
@@ -237,8 +237,10 @@ bool pt_is_function_record(LLVMValueRef global);
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
 
-/* looks.c: what all questions of the module's twins look at, once there are no more. */
+/* looks.c: what all questions of the module's twins look at, once there are no more; before what nobody uses is deleted,
+ * for it uses what it speaks of. And after that, a destructor for it. */
 void pt_end_stretches(struct pt_module *m);
+void pt_leave_stretches(struct pt_module *m);
 
 /* apart.c: last of all, makes the body beside the twin a function of its own, both without places. False: not this one.
  */

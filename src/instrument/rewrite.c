@@ -522,9 +522,11 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
         if (!how->locals && !pt_put_body_apart(m, f))
             forget_locals(f);
     }
+    pt_end_stretches(m);
     if (status == PT_OK)
         status = pt_run_passes(m->module, "globaldce", err);
-    pt_end_stretches(m);
+    if (status == PT_OK)
+        pt_leave_stretches(m);
     return status;
 }
 

@@ -181,7 +181,8 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
             looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
             # three accesses and one of what was inlined; then one, and the conditional two
             check([len(looks[name]) for name in ("one", "stretches")] == [1, 3], f"{level}: {looks}")
-            entries = {int(count) for count in re.findall(r"@\.portent\.look[.\d]* = .*?\[(\d+) x", text)}
+            firsts = [int(n) for n in re.findall(r"i32 (\d+)", re.search(r"@\.portent\.first = .*?\[(.*)\]", text)[1])]
+            entries = {after - before for before, after in zip(firsts, firsts[1:])}
             check(4 in entries and all("@__portent" not in line.split("asm", 1)[0] for line in looks["stretches"]), f"{level}: {entries}")
 
 
