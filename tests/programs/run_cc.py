@@ -179,6 +179,8 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
                       f"{level} {function}: {twins[function]}")
         if level != "-O0":
             looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
+            # Where the stack of calls is, is found once in a body of its own (src/instrument/apart.c), whatever there is to store.
+            check(sum("@__portent_calls" in line for line in bodies["stretches"]) == 1, f"{level}: {bodies['stretches']}")
             # three accesses and one of what was inlined; then one, and the conditional two
             check([len(looks[name]) for name in ("one", "stretches")] == [1, 3], f"{level}: {looks}")
             firsts = [int(n) for n in re.findall(r"i32 (\d+)", re.search(r"@\.portent\.first = .*?\[(.*)\]", text)[1])]
