@@ -36,8 +36,8 @@ struct pt_looked {
 
 enum pt_asked_state { PT_ASKED_NEW, PT_ASKED_LISTED, PT_ASKED_LEFT };
 
-/* The stretches of a module: `first` has a number more than there are stretches, and the accesses of one go on up to the
- * first of the next. */
+/* The stretches of a module: `first` has a number more than there are stretches, and the accesses of one go on up to
+ * the first of the next. */
 struct pt_asked {
     struct pt_asked *next;
     const struct pt_looked *accesses;

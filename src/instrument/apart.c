@@ -9,8 +9,8 @@
  * functions in place of one. It is a tail call, so that the stack is as deep as before, unless the result is in memory,
  * where LLVM makes none.
  *
- * The fast selection gives a block up, from its end to where it meets something that it cannot do. The stack of calls is
- * that, being the thread's own (frames.c): so its address is a value in the body, found once, where it is entered.
+ * The fast selection gives a block up, from its end to where it meets something that it cannot do. The stack of calls
+ * is that, being the thread's own (frames.c): so its address is a value in the body, found once, where it is entered.
  *
  * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
  * that ask where they were called from; nor from LLVM 20 on, whose records of locals are no instructions that could be

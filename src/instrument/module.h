@@ -237,8 +237,8 @@ bool pt_is_function_record(LLVMValueRef global);
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
 
-/* looks.c: what all questions of the module's twins look at, once there are no more; before what nobody uses is deleted,
- * for it uses what it speaks of. And after that, a destructor for it. */
+/* looks.c: what all questions of the module's twins look at, once there are no more; before what nobody uses is
+ * deleted, for it uses what it speaks of. And after that, a destructor for it. */
 void pt_end_stretches(struct pt_module *m);
 void pt_leave_stretches(struct pt_module *m);
 

@@ -16,7 +16,7 @@
  * dropped; so with optimisation on they become functions of their module (keep_inline_bodies).
  *
  * Guarantee: the rewritten module is valid, and links wherever clang's own would. LLVM checks the first if it is asked
- * to, which takes as long as a quarter of all else here; all tests ask. Cost: linear in the module, but for the passes.
+ * to, which takes a quarter of the time here; tools/run-tests does. Cost: linear in the module, but for the passes.
  */
 #include "instrument/rewrite.h"
 
