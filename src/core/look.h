@@ -3,7 +3,7 @@
  * they are told afterwards, a stretch at a time. A stretch is what a block does between two calls or atomic operations;
  * at its end stands
  *
- *     if (!asked.quiet[stretch]) __portent_look(look, arguments);
+ *     if (!asked.quiet[stretch]) __portent_look(asked, stretch, arguments);
  *
  * so that one that nobody wants to know of costs a comparison and a branch. These bytes are the runtime's to write
  * (runtime/race/asked.h). They are 0 at first: it learns of a module by the first of its stretches that is executed.
@@ -36,18 +36,15 @@ struct pt_looked {
 
 enum pt_asked_state { PT_ASKED_NEW, PT_ASKED_LISTED, PT_ASKED_LEFT };
 
-/* The stretches of a module. */
+/* The stretches of a module: `first` has a number more than there are stretches, and the accesses of one go on up to
+ * the first of the next. */
 struct pt_asked {
     struct pt_asked *next;
+    const struct pt_looked *accesses;
+    const uint32_t *first;
     uint32_t count;
     uint32_t state;  /* enum pt_asked_state */
     uint8_t quiet[]; /* of each stretch: it is not asked now; then of each: in no gap, either */
-};
-
-struct pt_look {
-    struct pt_asked *asked;
-    uint32_t stretch, count;
-    struct pt_looked accesses[];
 };
 
 enum { PT_LOOK_MAX = 32, PT_LOOK_ARGUMENTS = 4 }; /* of a stretch; what has more is several */
@@ -59,8 +56,8 @@ enum pt_asks {
 };
 extern uint32_t __portent_asks; /* enum pt_asks */
 
-/* Called by assembly (instrument/looks.c) with the arguments on top of the stack; the instruction behind the call does
- * nothing, and its operand is the look. Leaves all registers as they are. */
+/* Called by assembly (instrument/looks.c) with the arguments on top of the stack; the instruction behind the call,
+ * `testl $stretch, asked(%rip)`, says the rest. Leaves all registers as they are. */
 void __portent_look(void);
 /* A module is about to be unloaded, or the program to end. */
 void __portent_leave(struct pt_asked *asked);

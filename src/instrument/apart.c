@@ -9,6 +9,9 @@
  * functions in place of one. It is a tail call, so that the stack is as deep as before, unless the result is in memory,
  * where LLVM makes none.
  *
+ * The fast selection gives a block up, from its end to where it meets something that it cannot do. The stack of calls
+ * is that, being the thread's own (frames.c): so its address is a value in the body, found once, where it is entered.
+ *
  * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
  * that ask where they were called from; nor from LLVM 20 on, whose records of locals are no instructions that could be
  * taken out. And not with debug information of lines and locals, which belongs to one function: both are left out, and
@@ -30,7 +33,7 @@ struct apart {
     LLVMValueRef from, to;
     LLVMMetadataRef *inlined; /* functions that nobody has mentioned yet */
     size_t inlined_count, inlined_cap;
-    struct pt_map64 at; /* arguments and locals, to indices of `theirs` */
+    struct pt_map64 at; /* arguments, locals and the stack of calls, to indices of `theirs` */
     LLVMValueRef *theirs;
     size_t count, cap;
 };
@@ -180,12 +183,23 @@ static void copy_locals(struct pt_module *m, struct apart *apart, LLVMBasicBlock
     }
 }
 
-static void remove_unused_locals(LLVMBasicBlockRef entry)
+/* No constants: those are folded into their uses, each with what it takes to find the thread's own memory. */
+static void copy_calls(struct pt_module *m, struct apart *apart)
 {
-    LLVMValueRef next;
-    for (LLVMValueRef inst = LLVMGetFirstInstruction(entry); inst; inst = next) {
-        next = LLVMGetNextInstruction(inst);
-        if (LLVMIsAAllocaInst(inst) && !LLVMGetFirstUse(inst))
+    LLVMValueRef depth_at, calls = pt_stack_of_calls(m, &depth_at);
+    if (!calls)
+        return;
+    LLVMValueRef copy = LLVMBuildFreeze(m->builder, calls, "");
+    note(apart, calls, copy);
+    note(apart, depth_at, LLVMBuildBitCast(m->builder, copy, LLVMTypeOf(depth_at), ""));
+}
+
+static void remove_unused(LLVMBasicBlockRef entry)
+{
+    LLVMValueRef before;
+    for (LLVMValueRef inst = LLVMGetLastInstruction(entry); inst; inst = before) {
+        before = LLVMGetPreviousInstruction(inst);
+        if ((LLVMIsAAllocaInst(inst) || LLVMIsAFreezeInst(inst) || LLVMIsABitCastInst(inst)) && !LLVMGetFirstUse(inst))
             LLVMInstructionEraseFromParent(inst);
     }
 }
@@ -211,6 +225,7 @@ static void move_blocks(struct pt_module *m, struct apart *apart, LLVMBasicBlock
     LLVMPositionBuilderAtEnd(m->builder, last);
     LLVMSetCurrentDebugLocation2(m->builder, NULL);
     copy_locals(m, apart, LLVMGetEntryBasicBlock(apart->from));
+    copy_calls(m, apart);
     LLVMBuildBr(m->builder, first);
     for (LLVMBasicBlockRef block = first; block != twin; block = next) {
         next = LLVMGetNextBasicBlock(block);
@@ -218,6 +233,7 @@ static void move_blocks(struct pt_module *m, struct apart *apart, LLVMBasicBlock
         use_theirs(apart, block);
         last = block;
     }
+    remove_unused(LLVMGetEntryBasicBlock(apart->to));
 }
 
 /* ---- the call ---- */
@@ -258,7 +274,7 @@ bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function)
     move_blocks(m, &apart, first, twin);
     LLVMBasicBlockRef call = build_call(m, &apart, twin);
     LLVMSetSuccessor(LLVMGetBasicBlockTerminator(entry), 0, call);
-    remove_unused_locals(entry);
+    remove_unused(entry);
     pt_map64_release(&apart.at);
     free(apart.theirs);
     free(apart.inlined);

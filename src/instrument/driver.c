@@ -165,6 +165,7 @@ static enum pt_status give_orders(struct driver *driver, struct pt_orders *order
     const char *path = pt_workdir_name(&driver->arena, ".orders");
     orders->choice = driver->choice;
     orders->locals = driver->debugs;
+    orders->verify = getenv("PORTENT_VERIFY") != NULL;
     orders->folder = pt_workdir();
     setenv(PT_ORDERS_VARIABLE, path, 1);
     return pt_orders_write(orders, path, err);

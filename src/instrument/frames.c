@@ -308,6 +308,16 @@ static LLVMValueRef calls_variable(struct pt_module *m, LLVMTypeRef type)
     return LLVMConstBitCast(variable, LLVMPointerType(type, 0));
 }
 
+LLVMValueRef pt_stack_of_calls(struct pt_module *m, LLVMValueRef *ret_depth_at)
+{
+    if (!LLVMGetNamedGlobal(m->module, "__portent_calls"))
+        return NULL;
+    LLVMTypeRef type = calls_type(m);
+    LLVMValueRef calls = calls_variable(m, type);
+    *ret_depth_at = LLVMBuildStructGEP2(m->builder, type, calls, 0, "");
+    return calls;
+}
+
 /* Where a function's allocas end: their block must have them first. */
 static LLVMValueRef after_locals(LLVMValueRef function)
 {

@@ -4,7 +4,10 @@
  *
  *         cmpb $0, quiet(%rip); je tell
  *     rest: ...
- *     tell: arguments on the stack; call __portent_look; nopl look(%rip); jmp rest            (behind the function)
+ *     tell: arguments on the stack; call __portent_look; testl $stretch, asked(%rip); jmp rest  (behind the function)
+ *
+ * Each costs LLVM the start of its assembler and a good deal for each operand and each line, so there is one symbol in
+ * it, and what the module tells of all its stretches is in one table.
  *
  * As branches and calls of LLVM's each is two blocks and a dozen instructions, and one here: mdb.c, which has 1700
  * stretches, compiled in 2.8 times plain's time with those, and 1.9 times without any. It is told with the registers
@@ -25,9 +28,12 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "instrument/looks.h"
+
+#define ASKED ".portent.asked"
 
 bool pt_is_plain(const struct pt_hooked_access *access)
 {
@@ -133,37 +139,37 @@ bool pt_add_to_stretch(struct pt_module *m, struct pt_stretch *stretch, const st
 
 /* ---- the question ---- */
 
-static LLVMValueRef constant_look(struct pt_module *m, const struct pt_stretch *stretch)
+/* Where the next stretch's accesses begin. */
+static void put_first(struct pt_module *m, struct pt_looks *looks)
 {
-    LLVMValueRef entries[PT_LOOK_MAX];
-    memcpy(entries, stretch->entries, sizeof entries);
-    LLVMValueRef fields[] = {m->asked, LLVMConstInt(m->i32, m->stretch_count, false),
-                             LLVMConstInt(m->i32, stretch->entry_count, false),
-                             LLVMConstArray(LLVMTypeOf(entries[0]), entries, stretch->entry_count)};
-    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 4, false);
-    LLVMValueRef look = LLVMAddGlobal(m->module, LLVMTypeOf(value), ".portent.look");
-    LLVMSetInitializer(look, value);
-    LLVMSetGlobalConstant(look, true);
-    LLVMSetLinkage(look, LLVMPrivateLinkage);
-    LLVMSetUnnamedAddress(look, LLVMGlobalUnnamedAddr);
-    return look;
+    PT_PUSH(looks->first, looks->count, looks->cap, LLVMConstInt(m->i32, looks->access_count, false));
+}
+
+/* Returns its number. */
+static unsigned put_stretch(struct pt_module *m, const struct pt_stretch *stretch)
+{
+    struct pt_looks *looks = m->looks;
+    put_first(m, looks);
+    for (unsigned i = 0; i < stretch->entry_count; i++)
+        PT_PUSH(looks->accesses, looks->access_count, looks->access_cap, stretch->entries[i]);
+    return (unsigned)looks->count - 1;
 }
 
 /* Of jumps it is said how long they are, so that the assembler need not find out. The stack below may be in use without
  * a frame (the red zone), so it is left alone. Bound at once, not when it is called first: who does that does not keep
  * all registers. */
-static void write_text(char *text, size_t size, unsigned count)
+static void write_text(char *text, size_t size, unsigned count, unsigned stretch)
 {
     size_t at = (size_t)snprintf(text, size,
-                                 "cmpb $$0, ${%u:c}(%%rip)\n\t{disp32} je 771f\n772:\n\t.subsection 1\n771:\n\t"
-                                 "leaq -128(%%rsp), %%rsp\n\t",
-                                 count);
+                                 "cmpb $$0, ${%u:c}+%zu(%%rip)\n{disp32} je 771f\n772:\n.subsection 1\n771:\n"
+                                 "leaq -128(%%rsp), %%rsp\n",
+                                 count, offsetof(struct pt_asked, quiet) + stretch);
     for (unsigned i = count; i > 0; i--)
-        at += (size_t)snprintf(text + at, size - at, "pushq $%u\n\t", i - 1);
+        at += (size_t)snprintf(text + at, size - at, "pushq $%u\n", i - 1);
     snprintf(text + at, size - at,
-             "call *__portent_look@GOTPCREL(%%rip)\n\tnopl ${%u:c}(%%rip)\n\t"
-             "leaq %u(%%rsp), %%rsp\n\t{disp32} jmp 772b\n\t.previous",
-             count + 1, 128 + 8 * count);
+             "call *__portent_look@GOTPCREL(%%rip)\ntestl $$%u, ${%u:c}(%%rip)\n"
+             "leaq %u(%%rsp), %%rsp\n{disp32} jmp 772b\n.previous",
+             stretch, count, 128 + 8 * count);
 }
 
 static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
@@ -173,47 +179,49 @@ static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
     return LLVMBuildIntCast2(m->builder, value, m->i64, false, "");
 }
 
-/* The bytes are a module's, and how many there are is known when it is done: until then something stands for them. */
-static LLVMValueRef quiet_of(struct pt_module *m)
+/* The table is a module's, and how long it is is known when that is done: until then something stands for it. */
+static void need_table(struct pt_module *m)
 {
-    if (!m->asked) {
-        m->asked = LLVMAddGlobal(m->module, m->i8, ".portent.asked");
-        LLVMSetLinkage(m->asked, LLVMExternalLinkage);
-    }
-    LLVMValueRef at = LLVMConstInt(m->i64, offsetof(struct pt_asked, quiet) + m->stretch_count, false);
-    return LLVMConstInBoundsGEP2(m->i8, m->asked, &at, 1);
+    if (m->asked)
+        return;
+    m->asked = LLVMAddGlobal(m->module, m->i8, ".portent.asking");
+    LLVMSetLinkage(m->asked, LLVMExternalLinkage);
+    m->looks = pt_xcalloc(1, sizeof *m->looks);
 }
 
 void pt_ask(struct pt_module *m, const struct pt_stretch *stretch)
 {
-    enum { MOST = PT_LOOK_ARGUMENTS + 2 };
+    enum { MOST = PT_LOOK_ARGUMENTS + 1 };
     LLVMValueRef operands[MOST];
     LLVMTypeRef types[MOST];
     char text[1024], constraints[128] = "";
     unsigned count = 0;
+    need_table(m);
     for (; count < stretch->argument_count; count++) {
         operands[count] = as_argument(m, stretch->arguments[count]);
         strcat(constraints, "r,");
     }
-    operands[count] = quiet_of(m);
-    operands[count + 1] = constant_look(m, stretch);
-    m->stretch_count++;
-    strcat(constraints, "i,i,~{flags}"); /* by name LLVM searches registers for 10 us each */
-    for (unsigned i = 0; i < count + 2; i++)
+    operands[count] = m->asked;
+    strcat(constraints, "i,~{flags}"); /* by name LLVM searches registers for 10 us each */
+    for (unsigned i = 0; i <= count; i++)
         types[i] = LLVMTypeOf(operands[i]);
-    write_text(text, sizeof text, count);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, count + 2, false);
+    write_text(text, sizeof text, count, put_stretch(m, stretch));
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, count + 1, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
                                          LLVMInlineAsmDialectATT, false);
-    LLVMValueRef call = LLVMBuildCall2(m->builder, type, code, operands, count + 2, "");
+    LLVMValueRef call = LLVMBuildCall2(m->builder, type, code, operands, count + 1, "");
     pt_set_call_attribute(m->context, call, "nounwind");
 }
 
 /* ---- the module ---- */
 
 /* By name it is a destructor, as good as those of the source, which need not be looked for and added to. */
-static void leave(struct pt_module *m, LLVMValueRef asked)
+void pt_leave_stretches(struct pt_module *m)
 {
+    LLVMValueRef asked = LLVMGetNamedGlobal(m->module, ASKED);
+    if (!asked)
+        return;
+    asked = LLVMConstBitCast(asked, m->byte_pointer);
     LLVMTypeRef none = LLVMVoidTypeInContext(m->context), type = LLVMFunctionType(none, NULL, 0, false);
     LLVMValueRef function = LLVMAddFunction(m->module, ".portent.leave", type);
     LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -230,19 +238,39 @@ static void leave(struct pt_module *m, LLVMValueRef asked)
     LLVMSetSection(entry, ".fini_array");
 }
 
+/* Returns its address. */
+static LLVMValueRef constant_array(struct pt_module *m, LLVMValueRef *values, size_t count, const char *name)
+{
+    LLVMValueRef value = LLVMConstArray(LLVMTypeOf(values[0]), values, (unsigned)count);
+    LLVMValueRef array = LLVMAddGlobal(m->module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(array, value);
+    LLVMSetGlobalConstant(array, true);
+    LLVMSetLinkage(array, LLVMPrivateLinkage);
+    return LLVMConstBitCast(array, m->byte_pointer);
+}
+
 void pt_end_stretches(struct pt_module *m)
 {
+    struct pt_looks *looks = m->looks;
     if (!m->asked)
         return;
-    LLVMTypeRef bytes = LLVMArrayType(m->i8, 2 * m->stretch_count);
-    LLVMValueRef fields[] = {LLVMConstNull(m->byte_pointer), LLVMConstInt(m->i32, m->stretch_count, false),
-                             LLVMConstInt(m->i32, PT_ASKED_NEW, false), LLVMConstNull(bytes)};
-    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 4, false);
-    LLVMValueRef all = LLVMAddGlobal(m->module, LLVMTypeOf(value), ".portent.asked");
+    unsigned count = (unsigned)looks->count;
+    put_first(m, looks);
+    LLVMValueRef fields[] = {LLVMConstNull(m->byte_pointer),
+                             constant_array(m, looks->accesses, looks->access_count, ".portent.looked"),
+                             constant_array(m, looks->first, looks->count, ".portent.first"),
+                             LLVMConstInt(m->i32, count, false),
+                             LLVMConstInt(m->i32, PT_ASKED_NEW, false),
+                             LLVMConstNull(LLVMArrayType(m->i8, 2 * count))};
+    LLVMValueRef value = LLVMConstStructInContext(m->context, fields, sizeof fields / sizeof *fields, false);
+    LLVMValueRef all = LLVMAddGlobal(m->module, LLVMTypeOf(value), ASKED);
     LLVMSetInitializer(all, value);
     LLVMSetLinkage(all, LLVMInternalLinkage);
     LLVMReplaceAllUsesWith(m->asked, LLVMConstBitCast(all, m->byte_pointer));
     LLVMDeleteGlobal(m->asked);
     m->asked = NULL;
-    leave(m, LLVMConstBitCast(all, m->byte_pointer));
+    free(looks->accesses);
+    free(looks->first);
+    free(looks);
+    m->looks = NULL;
 }

@@ -1,9 +1,15 @@
-/* A stretch of plain accesses (looks.c), as it is collected. */
+/* Stretches of plain accesses (looks.c), as they are collected. */
 #ifndef PT_INSTRUMENT_LOOKS_H
 #define PT_INSTRUMENT_LOOKS_H
 
 #include "core/look.h"
 #include "instrument/module.h"
+
+/* Those of a module: constants of what `struct pt_asked` points to. */
+struct pt_looks {
+    LLVMValueRef *accesses, *first;
+    size_t access_count, access_cap, count, cap;
+};
 
 struct pt_stretch {
     LLVMValueRef entries[PT_LOOK_MAX]; /* struct pt_looked */

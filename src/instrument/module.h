@@ -73,7 +73,7 @@ struct pt_module {
     struct pt_map64 kept_arguments; /* what kept.c knows of them */
     unsigned kept_depth;            /* while that is being found out: how many calls deep, from 1 on */
     LLVMValueRef asked;             /* what stands for the module's struct pt_asked (looks.c); NULL: nobody asks */
-    unsigned stretch_count;         /* in it */
+    struct pt_looks *looks;         /* what its stretches tell, if there is one */
     struct pt_map64 mentioned;      /* scopes of debug information that code still has (apart.c) */
     struct pt_map64 opted_out;      /* debug information of functions that are left alone, inlined as well */
     struct pt_strtab strings;       /* texts in sites; string_values[id] points to the constant */
@@ -221,6 +221,8 @@ bool pt_is_coroutine(LLVMValueRef function);
 /* Where a function begins, for debug information; NULL if it has none. */
 LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
 LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function);
+/* The stack of calls and the address of its depth, as frames.c speaks of them; NULL: the module has none. */
+LLVMValueRef pt_stack_of_calls(struct pt_module *m, LLVMValueRef *ret_depth_at);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
@@ -235,8 +237,10 @@ bool pt_is_function_record(LLVMValueRef global);
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
 
-/* looks.c: what all questions of the module's twins look at, once there are no more. */
+/* looks.c: what all questions of the module's twins look at, once there are no more; before what nobody uses is
+ * deleted, for it uses what it speaks of. And after that, a destructor for it. */
 void pt_end_stretches(struct pt_module *m);
+void pt_leave_stretches(struct pt_module *m);
 
 /* apart.c: last of all, makes the body beside the twin a function of its own, both without places. False: not this one.
  */

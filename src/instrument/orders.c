@@ -63,6 +63,7 @@ enum pt_status pt_orders_write(const struct pt_orders *orders, const char *path,
     pt_buf_init(&text);
     put(&text, orders->optimize ? "optimize" : "");
     put(&text, orders->locals ? "locals" : "");
+    put(&text, orders->verify ? "verify" : "");
     put(&text, orders->level);
     put(&text, orders->folder);
     put(&text, orders->source);
@@ -115,6 +116,7 @@ enum pt_status pt_orders_read(struct pt_orders *ret_orders, const char *path, st
     list_lists(ret_orders, lists);
     ret_orders->optimize = take(&cursor) != NULL;
     ret_orders->locals = take(&cursor) != NULL;
+    ret_orders->verify = take(&cursor) != NULL;
     ret_orders->level = take(&cursor);
     ret_orders->folder = take(&cursor);
     ret_orders->source = take(&cursor);

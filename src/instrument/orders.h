@@ -16,6 +16,7 @@
 struct pt_orders {
     bool optimize;      /* promote locals to registers first, as the user's -O asks */
     bool locals;        /* debug information says where locals are */
+    bool verify;        /* have LLVM check the result */
     const char *level;  /* run the whole pipeline of this level, "O2", so that nobody has to afterwards; or NULL */
     const char *folder; /* for temporary files */
     /* Which functions the source opts out (opt_outs.c): a command that compiles it for ThreadSanitizer, to

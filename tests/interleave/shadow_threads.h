@@ -85,9 +85,9 @@ void pt_race_asked_leave(struct pt_asked *asked)
 {
     (void)asked;
 }
-void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
+void pt_race_asked_known(struct pt_asked *asked, uint32_t stretch, enum pt_asks asks)
 {
-    (void)look, (void)asks;
+    (void)asked, (void)stretch, (void)asks;
 }
 __thread struct pt_race_choices *pt_race_choices;
 

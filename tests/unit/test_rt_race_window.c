@@ -282,13 +282,12 @@ static void what_is_asked_is_written_to_modules(void **state)
         struct pt_asked head;
         uint8_t quiet[4];
     } module = {.head = {.count = 2}}, other = {.head = {.count = 2}};
-    const struct pt_look looks[] = {{.asked = &module.head, .stretch = 0}, {.asked = &module.head, .stretch = 1}};
     const uint8_t *quiet = module.head.quiet;
     begin(2, 1000);
     pt_race_asked_list(&module.head);
     pt_race_asked_list(&module.head);
     assert_true(quiet[0] == 0 && quiet[1] == 0);
-    pt_race_asked_known(&looks[0], PT_ASKS_RARE); /* it was found in a gap, and a window has been opened since */
+    pt_race_asked_known(&module.head, 0, PT_ASKS_RARE); /* it was found in a gap, and a window has been opened since */
     assert_true(quiet[0] == 0 && quiet[1] == 0);
     close(0);
     assert_true(quiet[0] == 1 && quiet[1] == 0);
@@ -302,7 +301,7 @@ static void what_is_asked_is_written_to_modules(void **state)
     pt_race_window_several(true);
     close(0);
     assert_true(quiet[0] == 1 && quiet[1] == 0);
-    pt_race_asked_known(&looks[1], PT_ASKS_RARE);
+    pt_race_asked_known(&module.head, 1, PT_ASKS_RARE);
     assert_true(quiet[1] == 1);
     pt_race_asked_leave(&other.head);
     memset(other.head.quiet, 5, 2);
@@ -312,7 +311,7 @@ static void what_is_asked_is_written_to_modules(void **state)
     assert_true(quiet[0] == 1 && quiet[1] == 1 && other.head.quiet[0] == 5);
     pt_race_asked_leave(&module.head); /* threads may go on in it */
     assert_true(quiet[0] == 0 && quiet[1] == 0);
-    pt_race_asked_known(&looks[1], PT_ASKS_RARE);
+    pt_race_asked_known(&module.head, 1, PT_ASKS_RARE);
     pt_race_asked_list(&module.head);
     assert_true(quiet[1] == 0 && module.head.state == PT_ASKED_LEFT);
     end(2);

@@ -58,14 +58,14 @@ void pt_race_asked_list(struct pt_asked *asked)
     pt_spin_unlock(&all.lock);
 }
 
-void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks)
+void pt_race_asked_known(struct pt_asked *asked, uint32_t stretch, enum pt_asks asks)
 {
-    uint8_t *quiet = &look->asked->quiet[look->stretch];
+    uint8_t *quiet = &asked->quiet[stretch];
     /* acquire: partner of the release by whom it was listed, whose bytes this one's follows */
-    if (__atomic_load_n(&look->asked->state, __ATOMIC_ACQUIRE) != PT_ASKED_LISTED)
+    if (__atomic_load_n(&asked->state, __ATOMIC_ACQUIRE) != PT_ASKED_LISTED)
         return;
     if (asks == PT_ASKS_RARE)
-        __atomic_store_n(quiet + look->asked->count, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(quiet + asked->count, 1, __ATOMIC_RELAXED);
     __atomic_store_n(quiet, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__atomic_load_n(&__portent_asks, __ATOMIC_RELAXED) != asks)

@@ -20,7 +20,7 @@ void pt_race_asked_list(struct pt_asked *asked);
  * anybody asks. */
 void pt_race_asked_leave(struct pt_asked *asked);
 /* A stretch need not be told again as long as, and whenever, __portent_asks is this. */
-void pt_race_asked_known(const struct pt_look *look, enum pt_asks asks);
+void pt_race_asked_known(struct pt_asked *asked, uint32_t stretch, enum pt_asks asks);
 /* Nobody is in the middle of these: in the child of a fork. */
 void pt_race_asked_reset(void);
 

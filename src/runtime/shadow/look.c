@@ -13,6 +13,8 @@
 #include "core/look.h"
 #pragma GCC visibility pop
 
+#include <string.h>
+
 #include "runtime/race/asked.h"
 #include "runtime/shadow/slow.h"
 
@@ -47,9 +49,7 @@ __asm__(".text\n"
         "    xsave (%rsp)\n"
         "    jmp 2f\n"
         "1:  fxsave (%rsp)\n"
-        "2:  movq 8(%rbp), %rax\n" /* nopl look(%rip): three bytes, and the distance from behind it */
-        "    movslq 3(%rax), %rdi\n"
-        "    leaq 7(%rax, %rdi), %rdi\n"
+        "2:  movq 8(%rbp), %rdi\n"
         "    leaq 16(%rbp), %rsi\n"
         "    cld\n"
         "    call pt_shadow_look\n"
@@ -70,13 +70,13 @@ __asm__(".text\n"
 
 bool pt_look_saves_all; /* for the assembly above */
 
-static bool is_known(const struct pt_look *look, uint32_t asks)
+static bool is_known(const struct pt_asked *asked, uint32_t stretch, uint32_t asks)
 {
     bool several = atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_CHOOSES;
     if (asks != PT_ASKS_RARE || !several)
         return asks == PT_ASKS_NOBODY && !several;
-    for (uint32_t i = 0; i < look->count; i++)
-        if (!pt_race_is_often(look->accesses[i].site))
+    for (uint32_t i = asked->first[stretch]; i < asked->first[stretch + 1]; i++)
+        if (!pt_race_is_often(asked->accesses[i].site))
             return false;
     return true;
 }
@@ -101,12 +101,19 @@ void __portent_leave(struct pt_asked *asked)
         pt_leave(self);
 }
 
-void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
+void pt_shadow_look(const unsigned char *behind_call, const uintptr_t *arguments)
 {
+    struct {
+        uint16_t test;
+        int32_t distance;
+        uint32_t stretch;
+    } __attribute__((packed)) said;
     uint32_t asks = __atomic_load_n(&__portent_asks, __ATOMIC_ACQUIRE);
-    list(look->asked);
-    for (uint32_t i = 0; i < look->count; i++) {
-        const struct pt_looked *access = &look->accesses[i];
+    memcpy(&said, behind_call, sizeof said);
+    struct pt_asked *asked = (struct pt_asked *)((uintptr_t)behind_call + sizeof said + (uintptr_t)said.distance);
+    list(asked);
+    for (uint32_t i = asked->first[said.stretch]; i < asked->first[said.stretch + 1]; i++) {
+        const struct pt_looked *access = &asked->accesses[i];
         size_t size = access->kind & PT_LOOKED_SIZED ? arguments[access->size] : access->size;
         uintptr_t at = access->memory ? (uintptr_t)access->memory : arguments[access->base];
         at += (uintptr_t)(intptr_t)access->offset;
@@ -114,8 +121,8 @@ void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments)
             at += arguments[access->index] * access->scale;
         pt_shadow_race((const void *)at, size, access->kind & (PT_LOOKED_READ | PT_LOOKED_WRITE), access->site);
     }
-    if (is_known(look, asks))
-        pt_race_asked_known(look, asks);
+    if (is_known(asked, said.stretch, asks))
+        pt_race_asked_known(asked, said.stretch, asks);
 }
 
 void pt_shadow_look_start(void)

@@ -122,8 +122,7 @@ static inline void pt_shadow_race(const void *address, size_t size, unsigned kin
             pt_slow_race(address, size, kind, site);
 }
 /* A stretch of accesses of a twin (core/look.h). */
-struct pt_look;
-void pt_shadow_look(const struct pt_look *look, const uintptr_t *arguments);
+void pt_shadow_look(const unsigned char *behind_call, const uintptr_t *arguments);
 void pt_shadow_look_start(void); /* before the first */
 extern bool pt_look_saves_all;
 /* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full.
