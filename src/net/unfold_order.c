@@ -159,7 +159,7 @@ static int compare_words(const struct sorting *s, const struct candidate *x, con
     struct unfolder *un = s->un;
     uint32_t count_x, count_y, least = PT_NONE;
     const uint32_t *pre_x = conditions_of(s, x, &count_x), *pre_y = conditions_of(s, y, &count_y);
-    if (!pt_unfold_walk_apart(un, x, pre_x, y, pre_y))
+    if (!pt_unfold_walk_apart(un, x, y))
         pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
     un->balance[x->transition]++;
     un->balance[y->transition]--;
@@ -210,6 +210,20 @@ static int compare_markings(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
+/* Puts candidates in order; where walks are made, with their cuts. */
+static void sort(const struct sorting *s, struct candidate *items, uint32_t count)
+{
+    struct walk *w = &s->un->walk;
+    uint32_t roots = w->roots.count, chunks = w->chunk_count, joined = 0;
+    for (uint32_t i = 0; i < count && pt_unfold_needs_root(s->un, items); i++) {
+        items[i].root = pt_unfold_make_root(s->un, &items[i], s->bucket->words + items[i].pre);
+        joined += items[i].joined != s->un->choice.walks && items[i].beyond == PT_NONE;
+    }
+    qsort_r(items, count, sizeof *items, compare_candidates, (void *)s);
+    w->roots.count = roots;
+    w->chunk_count = joined ? w->chunk_count : chunks; /* those may be remembered */
+}
+
 /* Puts candidates with one marking in order among themselves, where they are. */
 static void sort_groups(struct sorting *s, struct bucket *bucket)
 {
@@ -227,7 +241,7 @@ static void sort_groups(struct sorting *s, struct bucket *bucket)
         }
         if (end - start < 2)
             continue;
-        qsort_r(group, end - start, sizeof *group, compare_candidates, s);
+        sort(s, group, end - start);
         for (uint32_t i = start; i < end; i++)
             bucket->items[order[i]] = group[i - start];
     }
@@ -265,7 +279,7 @@ void pt_unfold_sort(struct unfolder *un, struct bucket *bucket)
     if (bucket->count < 2)
         return;
     if (un->options->coloured)
-        qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
+        sort(&s, bucket->items, bucket->count);
     else
         sort_groups(&s, bucket);
 }

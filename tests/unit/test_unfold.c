@@ -171,13 +171,16 @@ static uint32_t try_all(struct pt_unfold_options options, const char *what, uint
     uint32_t third = rows.event_count / 3 + 1, walked = walks.walked;
     assert_int_equal(rows.walked, 0);
     struct pt_unfolding later = unfold(options, third, NEVER), both = unfold(options, third, 2 * third);
+    struct pt_unfolding again = unfold(options, third / 2 + 1, third / 2 + 1 + third / 4);
     compare(&rows, &walks, what, seed);
     compare(&rows, &later, what, seed);
     compare(&rows, &both, what, seed);
+    compare(&rows, &again, what, seed); /* walks, rows and, twice as far, walks again */
     pt_unfolding_release(&rows);
     pt_unfolding_release(&walks);
     pt_unfolding_release(&later);
     pt_unfolding_release(&both);
+    pt_unfolding_release(&again);
     return walked;
 }
 
