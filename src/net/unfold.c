@@ -218,6 +218,10 @@ static void replace_marks(struct unfolder *un, uint32_t event, struct extended *
     uint32_t count = un->net->transitions[e->transition].pre_count, kept = 0;
     const uint32_t *pre = u->pre + e->pre_start;
     e->over_start = u->over_count;
+    for (uint32_t i = 0; un->walk.on && i < count; i++) {
+        if (un->readers[pre[i]].count > 0)
+            pt_unfold_vector_over(un, cut->root, pre[i]);
+    }
     for (uint32_t i = 0; i < cut->mark_count; i++) {
         uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i];
         bool over = false;
@@ -234,20 +238,19 @@ static void replace_marks(struct unfolder *un, uint32_t event, struct extended *
     un->bytes += e->over_count * sizeof *u->over;
 }
 
-/* Adds to a cut's list what the event makes: tokens, unless they are in its vector, in front of the marks. */
+/* Adds to a cut's list what the event makes: tokens in front of the marks. */
 static void finish_cut(struct unfolder *un, uint32_t event, uint32_t made, struct extended *cut)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
-    uint32_t tokens = un->walk.on ? 0 : made;
-    for (uint32_t i = made - tokens; i < e->post_count; i++)
+    for (uint32_t i = 0; i < e->post_count; i++)
         pt_list_add(&un->cuts, e->post_start + i);
     uint32_t *marks = un->cuts.items + cut->cut + cut->token_count;
-    if (cut->mark_count && tokens) {
-        memmove(marks + tokens, marks, cut->mark_count * sizeof *marks);
-        for (uint32_t i = 0; i < tokens; i++)
+    if (cut->mark_count) {
+        memmove(marks + made, marks, cut->mark_count * sizeof *marks);
+        for (uint32_t i = 0; i < made; i++)
             marks[i] = e->post_start + i;
     }
-    cut->token_count += tokens;
+    cut->token_count += made;
     cut->mark_count += e->post_count - made;
     un->bytes += (cut->token_count + cut->mark_count) * sizeof *marks;
     for (uint32_t i = 0; i < cut->mark_count; i++) {
@@ -272,19 +275,12 @@ static void extend(struct unfolder *un, uint32_t event, struct extended *cut)
         add_condition(un, pt_net_post(un->net, transition)[i], PT_NONE, event);
     for (uint32_t i = 0; i < reads; i++)
         add_condition(un, PT_NONE, u->pre[u->events[event].pre_start + consumed + i], event);
-    finish_cut(un, event, made, cut);
+    if (!un->walk.on)
+        finish_cut(un, event, made, cut);
     un->extended[event] = *cut;
     PT_GROW(un->place_next, un->place_next_cap, u->condition_cap);
     pt_unfold_keep_row(un, event);
     pt_unfold_extend(un, event);
-}
-
-/* Of a candidate that is not extended. */
-static void drop_cut(struct unfolder *un, const struct candidate *c, const struct extended *cut)
-{
-    un->cuts.count = cut->cut;
-    if (un->walk.on && !c->goal)
-        pt_unfold_vector_drop(un, cut);
 }
 
 /* Takes a candidate into the prefix. */
@@ -315,8 +311,8 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
         note_violation(un, event);
     if (!last)
         extend(un, event, &cut);
-    else
-        drop_cut(un, c, &cut);
+    else if (!c->goal)
+        pt_unfold_drop_cut(un, &cut);
     return PT_OK;
 }
 

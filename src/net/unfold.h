@@ -38,8 +38,8 @@ struct pt_unfold_options {
     bool check_safe;       /* report a place that two tokens can reach at once as an error */
     uint64_t event_limit;  /* 0: none */
     uint64_t memory_limit; /* bytes, 0: none */
-    /* For tests: these events, walk_from to walk_until - 1, are extended by walks and all others by rows, where the net
-     * allows; 0 and 0: as it pays (unfold_choose.c). The prefix is the same. */
+    /* For tests: these events, walk_from to walk_until - 1 and from 2 * walk_until on, are extended by walks and all
+     * others by rows, where the net allows; 0 and 0: as it pays (unfold_choose.c). The prefix is the same. */
     uint32_t walk_from, walk_until;
     void (*progress)(void *context, uint64_t events); /* called now and then; NULL: nobody asks */
     void *progress_context;

@@ -25,11 +25,13 @@ static void begin_walks(struct unfolder *un)
 {
     uint64_t budget = un->options->walk_until ? UINT32_MAX : (uint64_t)un->u->event_count * SEARCH;
     if (!pt_unfold_walk_begin(un, &budget)) {
+        pt_unfold_walk_end(un);
         un->choice.settled = budget > 0;
         return;
     }
     pt_unfold_rows_drop(un);
     un->walk.on = true;
+    un->choice.walks++;
 }
 
 /* Makes all rows, as if walks had never been. */
@@ -94,18 +96,19 @@ void pt_unfold_choose(struct unfolder *un)
     uint32_t event = un->u->event_count;
     if (un->choice.settled)
         return;
-    if (o->walk_until == 0) {
-        if (un->choice.batch == 0) {
-            un->choice.batch = BATCH;
-            un->choice.long_row = LONG_ROW;
-        } else if (un->choice.extended >= un->choice.batch) {
-            weigh(un);
-        }
-    } else if (!un->walk.on && event >= o->walk_from && event < o->walk_until) {
-        begin_walks(un);
-    } else if (un->walk.on && event >= o->walk_until) {
-        begin_rows(un);
+    if (o->walk_until == 0 && un->choice.batch == 0) {
+        un->choice.batch = BATCH;
+        un->choice.long_row = LONG_ROW;
+    } else if (o->walk_until == 0 && un->choice.extended >= un->choice.batch) {
+        weigh(un);
     }
+    if (o->walk_until == 0)
+        return;
+    bool walk = event >= o->walk_from && (event < o->walk_until || event / 2 >= o->walk_until);
+    if (walk && !un->walk.on)
+        begin_walks(un);
+    else if (!walk && un->walk.on)
+        begin_rows(un);
 }
 
 void pt_unfold_make_row(struct unfolder *un, uint32_t transition, const uint32_t *pre, uint32_t count)

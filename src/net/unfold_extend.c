@@ -77,36 +77,63 @@ static bool colour_candidate(const struct unfolder *un, const uint32_t *conditio
     return !o->drop_settled || c->tag == PT_NONE || !un->done[c->tag];
 }
 
-/* Size, depth and marking of the history: those of its newest cause, and what other causes' histories have beyond. */
-static void measure(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct candidate *c)
+/* Size, depth and marking of the history: those of its newest cause, and what other causes' histories have beyond, in
+ * un->only_second. */
+static void measure(const struct unfolder *un, const struct pt_unfold_event *newest, struct candidate *c)
 {
-    const struct pt_unfolding *u = un->u;
-    uint32_t newest = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        if (u->condition_event[conditions[i]] > u->condition_event[conditions[newest]])
-            newest = i;
-    }
-    if (!pt_unfold_walk_beyond(un, u->condition_event[conditions[newest]], conditions, count))
-        pt_unfold_sweep(un, conditions + newest, 1, conditions, count, true);
-    const struct pt_unfold_event *base = &u->events[u->condition_event[conditions[newest]]];
-    c->delta = marking_delta(un, c, conditions);
-    c->size = base->size + un->only_second.count + 1;
-    c->marking = base->marking + c->delta;
-    c->depth = base->depth;
+    c->size = newest->size + un->only_second.count + 1;
+    c->marking = newest->marking + c->delta;
+    c->depth = newest->depth;
     for (uint32_t i = 0; i < un->only_second.count; i++) {
-        const struct pt_unfold_event *e = &u->events[un->only_second.items[i]];
+        const struct pt_unfold_event *e = &un->u->events[un->only_second.items[i]];
         c->marking += e->delta;
         c->depth = e->depth > c->depth ? e->depth : c->depth;
     }
     c->depth++;
 }
 
+/* The same, by the cut of all causes, whose chunks it adds to the conditions. */
+static void measure_cut(struct unfolder *un, struct list *conditions, uint32_t newest, struct candidate *c)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct pt_unfold_event *e = &u->events[u->condition_event[conditions->items[newest]]];
+    struct walk *w = &un->walk;
+    uint32_t root = pt_unfold_vector_causes(un, conditions->items, conditions->count), count = conditions->count;
+    struct chunk more;
+    pt_unfold_vector_sum(un, root, un->extended[e - u->events].root, &more);
+    c->joined = un->choice.walks;
+    c->size = e->size + more.size + 1;
+    c->marking = e->marking + more.delta + c->delta;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t depth = u->events[u->condition_event[conditions->items[i]]].depth + 1;
+        c->depth = depth > c->depth ? depth : c->depth;
+    }
+    for (uint32_t i = 0; i < w->root_count; i++)
+        pt_list_add(conditions, w->roots.items[root + i]);
+    w->roots.count = root;
+}
+
 enum { MOST_BEYOND = 256 }; /* longer lists are made again instead of kept */
+
+enum { FEW_BEYOND = 6 }; /* events; fewer are listed faster than cuts are joined */
+
+/* Lists in un->only_second what the histories of conditions have beyond that of the newest one's maker. False: the
+ * causes' cuts tell more about it. */
+static bool list_beyond(struct unfolder *un, const struct list *conditions, uint32_t newest)
+{
+    if (un->walk.on) {
+        uint32_t most = un->options->walk_until == 0 ? FEW_BEYOND : un->u->event_count % 4; /* tests want both */
+        return un->u->condition_event[conditions->items[newest]] == un->walk.event &&
+               pt_unfold_walk_beyond(un, conditions->items, conditions->count, most);
+    }
+    pt_unfold_sweep(un, conditions->items + newest, 1, conditions->items, conditions->count, true);
+    return true;
+}
 
 void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions,
                              const struct list *marks)
 {
-    struct candidate c = {.transition = transition, .mark_count = marks->count};
+    struct candidate c = {.transition = transition, .mark_count = marks->count, .beyond = PT_NONE};
     uint32_t count = un->net->transitions[transition].pre_count;
     if (!colour_candidate(un, conditions, marks, &c))
         return;
@@ -116,8 +143,14 @@ void pt_unfold_add_candidate(struct unfolder *un, uint32_t transition, const uin
         pt_list_add(all, conditions[i]);
     for (uint32_t i = 0; i < marks->count; i++)
         pt_list_add(all, marks->items[i]);
-    measure(un, all->items, all->count, &c);
-    c.beyond = un->only_second.count <= MOST_BEYOND ? un->only_second.count : PT_NONE;
+    c.delta = marking_delta(un, &c, conditions);
+    uint32_t newest = pt_unfold_newest(un, all->items, all->count);
+    if (!list_beyond(un, all, newest))
+        measure_cut(un, all, newest, &c);
+    else
+        measure(un, &un->u->events[un->u->condition_event[all->items[newest]]], &c);
+    if (!c.joined && un->only_second.count <= MOST_BEYOND)
+        c.beyond = un->only_second.count;
     for (uint32_t i = 0; c.beyond != PT_NONE && i < c.beyond; i++)
         pt_list_add(all, un->only_second.items[i]);
     pt_unfold_put(un, &c, all);

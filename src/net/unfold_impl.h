@@ -10,6 +10,8 @@ struct candidate {
     uint32_t pre;        /* its conditions, then marks, in the words of its bucket */
     uint32_t mark_count; /* of the latter */
     uint32_t beyond;     /* events behind these: what its history has beyond that of its newest cause, PT_NONE: many */
+    uint32_t root;       /* while they are compared, where walks are made: the cut of its causes (unfold_vector.c) */
+    uint32_t joined;     /* behind these are the chunks of that, while choice.walks is this, and no events */
     uint32_t size, depth;
     uint32_t tag;
     uint8_t colour;
@@ -51,35 +53,41 @@ struct list {
 struct extended {
     struct block *older; /* conditions older than its own that are concurrent with it (unfold_co.c) */
     uint32_t older_count;
-    uint32_t cut, token_count; /* into un->cuts: the conditions that its history leaves, in no order, */
+    uint32_t cut, token_count; /* rows: into un->cuts, the conditions that its history leaves, in no order, */
     uint32_t mark_count;       /* and the marks of reads of these */
-    uint32_t root;             /* where walks are made, for the conditions: into walk.roots (unfold_vector.c) */
+    uint32_t root;             /* walks: the same, in walk.roots (unfold_vector.c) */
 };
 
-/* Where a path ends in a component's tree, and how deep that is: a condition; GONE + an event that took the token away;
- * PT_NONE: there is no token, ever. */
+/* In one part, where a path ends: a condition; a mark; GONE + an event that took the token away; PT_NONE: no token has
+ * ever been there. It is the child of `parent`. */
 enum { GONE = 0x80000000u };
-struct tip {
-    uint32_t condition, depth;
+struct node {
+    uint32_t parent, jump; /* further up (unfold_trees.c) */
+    uint32_t depth, condition;
+    uint32_t token; /* the same, but of a mark what it is the read of */
+    uint32_t size;  /* of the events of this path that are counted in this part: their number, */
+    uint64_t delta; /* and what they add to a marking's hash */
 };
 
 enum { CHUNK = 16 };
 
-/* A part of a cut. */
+/* A stretch of a cut: a node for each part; and the sums of these. */
 struct chunk {
-    struct tip tips[CHUNK];
+    uint32_t at[CHUNK];
+    uint64_t delta;
+    uint32_t size;
 };
 
-/* Of a condition, in one component: it is the child of `parent`, PT_NONE at depth 0. Those of a condition lie one after
- * the other, and the last one says so. */
-struct node {
-    uint32_t depth, parent;
-    uint32_t component : 31, last : 1;
+/* What two chunks are together: one of them, or a third, or PT_NONE, if one run cannot have both. */
+struct joined {
+    uint32_t a, b, both; /* a < b; b is 0 where there are none */
 };
 
-/* A transition that takes the token of a component away: it is the `pre`th that it consumes, whose `part`th this is. */
-struct leave {
-    uint32_t component, pre, part;
+/* What a transition does in a part: the token is then its `post`th condition or mark; PT_NONE: it is gone. They are in
+ * the order of these. */
+struct move {
+    uint32_t part, post;
+    bool counts; /* its events are counted in this part */
 };
 
 /* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
@@ -91,17 +99,18 @@ struct use {
  * which they are made. */
 struct walk {
     bool on;
-    uint32_t *part_start, *parts, part_count; /* by place: the components it is in */
-    uint32_t *node_start;                     /* by condition: into nodes, which has one for each component */
-    size_t node_start_cap;
+    uint32_t *place_part, *parts, part_count; /* by place: the parts it is in (unfold_parts.c) */
+    uint32_t *move_start;                     /* by transition: into moves */
+    struct move *moves;
+    uint32_t move_count;
+    size_t move_cap;
     struct node *nodes;
+    uint32_t *node_place; /* by node: of its token, PT_NONE where there is none */
     uint32_t node_count;
-    size_t node_cap;
-    uint32_t *leave_start; /* by transition: into leaves */
-    struct leave *leaves;
-    uint32_t leave_count;
-    size_t leave_cap;
-    struct node *below;   /* by component: scratch */
+    size_t node_cap, node_place_cap;
+    uint32_t *one_of_each;                 /* by chunk: a bit for the first part of each component */
+    uint32_t *first_node, *condition_node; /* by event, by condition: one for each of its moves, of its parts */
+    size_t first_node_cap, condition_node_cap;
     uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
     size_t user_start_cap;
     struct list users;
@@ -113,24 +122,23 @@ struct walk {
     size_t chunk_cap;
     struct list roots;   /* of each cut root_count numbers of chunks */
     uint32_t root_count; /* */
-    struct list tokens;  /* scratch: of a cut */
+    struct joined *joined;
+    uint32_t joined_mask;
+    struct list tokens, marks; /* scratch: of a cut */
     uint32_t event, frame, root;
-    uint32_t *blocked;           /* by component: the event has moved there */
-    uint32_t *left, *pinned;     /* by condition: a mark that is known; what the event itself reads */
-    size_t left_cap, pinned_cap; /* */
-    struct list marks;           /* of the cut */
-    bool closed;                 /* all marks that are known are in `left` */
-    uint32_t *verdict;  /* by event: of the frame, whether its history is part of a run with that (unfold_walk.c) */
-    size_t verdict_cap; /* */
-    uint32_t *taken, *visited, now;   /* by condition, by event: scratch */
-    size_t taken_cap, visited_cap;    /* */
-    struct list path, options, found; /* scratch */
+    uint32_t *blocked;      /* by part: the event has moved there */
+    uint32_t *verdict;      /* by event: of the frame, whether its history is part of a run with that (unfold_walk.c) */
+    size_t verdict_cap;     /* */
+    uint32_t *visited, now; /* by event: scratch */
+    size_t visited_cap;     /* */
+    struct list path, found; /* scratch */
     uint64_t bytes, work;
 };
 
 /* When rows are kept and when walks are made (unfold_choose.c). */
 struct choice {
     bool settled;             /* it is rows for good: the net does not allow walks */
+    uint32_t walks;           /* how often they have been begun */
     uint32_t batch, extended; /* events that are extended, of which so many have been */
     uint64_t blocks;          /* of the rows of these; where walks are made, of some of these */
     double long_row;          /* blocks in the row of an event, from which on walks are tried */
@@ -203,6 +211,17 @@ void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const
 /* A new stamp for conditions, which no condition has. */
 uint32_t pt_unfold_stamp(struct unfolder *un);
 
+/* To which of these conditions the newest cause leads. */
+static inline uint32_t pt_unfold_newest(const struct unfolder *un, const uint32_t *conditions, uint32_t count)
+{
+    uint32_t newest = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (un->u->condition_event[conditions[i]] > un->u->condition_event[conditions[newest]])
+            newest = i;
+    }
+    return newest;
+}
+
 /* unfold_extend.c: finds the extensions that use a condition or a mark of `event`. */
 void pt_unfold_extend(struct unfolder *un, uint32_t event);
 /* What a token with this label adds to the hash of a marking. */
@@ -232,21 +251,43 @@ uint32_t pt_unfold_rows_first(struct unfolder *un, uint32_t place);
 void pt_unfold_rows_keep(struct unfolder *un, uint32_t event);
 void pt_unfold_rows_drop(struct unfolder *un);
 
+/* unfold_parts.c: parts and moves. False: they are too many. */
+struct pt_components;
+bool pt_unfold_find_parts(struct unfolder *un, const struct pt_components *components);
+
 /* unfold_trees.c. False: no cover of the net by components was found, and walks cannot be made; or the budget of
  * components.h is spent. */
 bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget);
 void pt_unfold_walk_end(struct unfolder *un);
+/* Keeps an event whose conditions have been added. */
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event);
+void pt_unfold_walk_charge(struct unfolder *un, uint64_t bytes);
 /* Lists in un->only_first and un->only_second what each of the candidates' histories has alone, but for themselves.
  * False: walks are not made, or a sweep is better. */
-bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const uint32_t *pre_x,
-                          const struct candidate *y, const uint32_t *pre_y);
-/* The components of a place. */
+bool pt_unfold_walk_apart(struct unfolder *un, const struct candidate *x, const struct candidate *y);
+/* Whether this is asked of candidates of this size; they need roots for that. */
+static inline bool pt_unfold_needs_root(const struct unfolder *un, const struct candidate *c)
+{
+    enum { LONG_HISTORY = 100 };                                           /* events; less are swept faster */
+    bool is_long = c->size >= LONG_HISTORY || un->options->walk_until > 0; /* tests want all of them here */
+    return un->walk.on && is_long;
+}
+/* The parts of a place. */
 static inline const uint32_t *pt_unfold_parts(const struct unfolder *un, uint32_t place, uint32_t *ret_count)
 {
-    const uint32_t *start = un->walk.part_start + place;
+    const uint32_t *start = un->walk.place_part + place;
     *ret_count = start[1] - start[0];
     return un->walk.parts + start[0];
+}
+
+/* The node before this one whose depth is this. */
+static inline uint32_t pt_unfold_above(const struct walk *w, uint32_t node, uint32_t depth)
+{
+    while (w->nodes[node].depth > depth) {
+        uint32_t jump = w->nodes[node].jump;
+        node = w->nodes[jump].depth >= depth ? jump : w->nodes[node].parent;
+    }
+    return node;
 }
 
 /* Uses of conditions at a place are listed by transition, unless there are many. */
@@ -256,40 +297,50 @@ static inline uint32_t pt_unfold_groups(const struct unfolder *un, uint32_t plac
     return count <= 8 ? count : 1;
 }
 
-/* unfold_vector.c: cuts by component. Begins the cut of a candidate with that of an event, NULL: with nothing; drops
- * it; or keeps it for an event whose conditions have been added. */
-void pt_unfold_vector_begin(struct unfolder *un, const struct extended *base, struct extended *cut);
-void pt_unfold_vector_drop(struct unfolder *un, const struct extended *cut);
-uint64_t pt_unfold_vector_keep(struct unfolder *un, uint32_t event);
+/* unfold_vector.c: cuts by part, as chunks that are shared. Each returns a new one, which may be changed until there is
+ * another: with these chunks; with those of another; the initial one, with these nodes; that of the causes of an event
+ * on these conditions and marks. */
+uint32_t pt_unfold_vector_begin(struct unfolder *un, const uint32_t *chunks);
+uint32_t pt_unfold_vector_copy(struct unfolder *un, uint32_t other);
+uint32_t pt_unfold_vector_first(struct unfolder *un, const uint32_t *nodes);
+uint32_t pt_unfold_vector_causes(struct unfolder *un, const uint32_t *conditions, uint32_t count);
+void pt_unfold_vector_set(struct unfolder *un, uint32_t root, uint32_t part, uint32_t node);
 /* Takes in what an event does, unless the cut is further on. */
 void pt_unfold_vector_add(struct unfolder *un, uint32_t root, uint32_t event);
-/* Takes in another cut, where that is further on. Both have to be of histories that can be parts of one run. */
+/* Whether two cuts are of histories that can be parts of one run; takes in another for which that is so. */
+bool pt_unfold_vector_fits(struct unfolder *un, uint32_t root, uint32_t other);
 void pt_unfold_vector_join(struct unfolder *un, uint32_t root, uint32_t other);
-/* From the lists of un->cuts, and back into such. */
-void pt_unfold_vector_from_list(struct unfolder *un, uint32_t event);
+/* The sums of a cut less those of another. */
+void pt_unfold_vector_sum(const struct unfolder *un, uint32_t root, uint32_t before, struct chunk *ret_more);
+/* Adds the last marks in a cut of reads of a condition to pt_unfolding.over. */
+void pt_unfold_vector_over(struct unfolder *un, uint32_t root, uint32_t condition);
 void pt_unfold_vector_to_lists(struct unfolder *un);
-/* Whether the last candidate for which walks were begun marks what an event does. */
-bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c, const struct extended *known);
-/* The tokens of a cut, valid until the next call; `last`: of the last candidate, without what it consumes. */
+/* Whether a candidate after this cut, the last one for which pt_unfold_walk_for was called, marks what another cut
+ * does. */
+bool pt_unfold_vector_same(const struct unfolder *un, const struct candidate *c, uint32_t root, uint32_t known);
+/* The tokens, or the marks, of a cut, valid until the next call; `last`: without what the last candidate consumes. */
 struct list pt_unfold_tokens(struct unfolder *un, const struct extended *cut, bool last);
-static inline struct tip pt_unfold_tip(const struct unfolder *un, uint32_t root, uint32_t component)
+struct list pt_unfold_marks(struct unfolder *un, const struct extended *cut);
+static inline uint32_t pt_unfold_tip(const struct unfolder *un, uint32_t root, uint32_t part)
 {
     const struct walk *w = &un->walk;
-    return w->chunks[w->roots.items[root + component / CHUNK]].tips[component % CHUNK];
+    return w->chunks[w->roots.items[root + part / CHUNK]].at[part % CHUNK];
 }
 
-/* The end of a path that an event takes the token from. */
-static inline struct tip pt_unfold_gone(const struct unfolder *un, uint32_t event, const struct leave *leave)
+/* What has to be left for a condition to be left: itself, or what it is the read of. */
+static inline uint32_t pt_unfold_token_of(const struct unfolder *un, uint32_t condition)
 {
-    uint32_t condition = un->u->pre[un->u->events[event].pre_start + leave->pre];
-    return (struct tip){GONE + event, un->walk.nodes[un->walk.node_start[condition] + leave->part].depth + 1};
+    uint32_t read = condition >= GONE ? PT_NONE : un->u->condition_read[condition];
+    return read == PT_NONE ? condition : read;
 }
 
 /* unfold_walk.c: the same as unfold_co.c, with walks. */
 bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b);
-/* Begins walks for a candidate with this cut. */
-void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
-                        const struct extended *cut);
+/* Lists in un->only_second the events that the histories of conditions have beyond that of the event for which walks
+ * are made; all have to be concurrent with it. False: there are more than `most`. */
+bool pt_unfold_walk_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, uint32_t most);
+/* Begins walks for a candidate. */
+void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c);
 uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place);
 static inline bool pt_unfold_is_co(struct unfolder *un, uint32_t a, uint32_t b)
 {
@@ -306,12 +357,12 @@ static inline uint32_t pt_unfold_first(struct unfolder *un, uint32_t place)
     return un->walk.on ? pt_unfold_walk_first(un, place) : pt_unfold_rows_first(un, place);
 }
 
-/* Lists in un->only_second what the histories of these conditions have beyond that of the event. False: walks are not
- * made for this one. */
-bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count);
-
-/* unfold_mark.c: the cut of a candidate, in un->cuts from the returned place on, without what it makes itself. */
+/* unfold_mark.c: the cut of a candidate, without what it makes itself; a list is at the end of un->cuts. */
 struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre);
+/* That cut, if nothing was made after it, is not needed any more. */
+void pt_unfold_drop_cut(struct unfolder *un, const struct extended *cut);
+/* The same where walks are made: a new one in walk.roots. */
+uint32_t pt_unfold_make_root(struct unfolder *un, const struct candidate *c, const uint32_t *pre);
 /* Whether a candidate with this cut is a cut-off; otherwise it is remembered, as `event`. */
 bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const uint32_t *pre,
                          const struct extended *cut, uint32_t event);

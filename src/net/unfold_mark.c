@@ -1,11 +1,13 @@
 /*
  * Cuts, markings and cut-offs. The cut of an event, the conditions that its history leaves, is kept for every event
  * that is extended. That of a new one is the cut of its newest cause, changed by what other causes' histories have
- * beyond that one's: so it costs the size of a cut and of the difference, not of a history. Its tokens are a list here,
- * or a vector where walks are made (unfold_vector.c), which is joined of its causes' vectors; reads are a list in both.
+ * beyond that one's: so it costs the size of a cut and of the difference, not of a history. It is a list here, or a
+ * vector where walks are made (unfold_vector.c), which is changed likewise where that is little, and joined of its
+ * causes' vectors where it is much.
  *
- * With the tokens go the marks of reads: of each condition in the cut, the latest reads in the history. A mark goes
- * when its condition does, or when a later read of the same condition, with the former in its history, stands for it.
+ * With the tokens of a list go the marks of reads: of each condition in the cut, the latest reads in the history. A
+ * mark goes when its condition does, or when a later read of the same condition, with the former in its history, stands
+ * for it.
  *
  * Markings are compared by a 64-bit sum of hashes first and exactly on a hit, so a collision can cost a cut-off but not
  * a wrong answer.
@@ -33,17 +35,6 @@ static void add_left(struct unfolder *un, uint32_t start, uint32_t count, bool f
     }
 }
 
-/* To which of these the newest cause leads. */
-static uint32_t find_newest(const struct unfolder *un, const uint32_t *pre, uint32_t count)
-{
-    uint32_t newest = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        if (un->u->condition_event[pre[i]] > un->u->condition_event[pre[newest]])
-            newest = i;
-    }
-    return newest;
-}
-
 /* What the candidate's history has beyond that of its newest cause. */
 static struct list list_beyond(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest)
 {
@@ -68,33 +59,11 @@ static void add_all_left(struct unfolder *un, const struct extended *base, const
     }
 }
 
-enum { FEW_BEYOND = 6 }; /* events; they are added one by one faster than vectors are joined */
-
-/* As a vector: in each component the end of the longest path of a cause. */
-static void join_causes(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest,
-                        struct extended *cut)
-{
-    const struct pt_unfolding *u = un->u;
-    uint32_t base = u->condition_event[pre[newest]];
-    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
-    bool few = c->beyond <= FEW_BEYOND && un->options->walk_until == 0; /* tests want all of them joined */
-    pt_unfold_vector_begin(un, &un->extended[base], cut);
-    for (uint32_t i = 0; few && i < c->beyond; i++)
-        pt_unfold_vector_add(un, cut->root, pre[count + i]);
-    for (uint32_t i = 0; !few && i < count; i++) {
-        uint32_t maker = u->condition_event[pre[i]];
-        bool again = maker == base || maker == 0 || (i > 0 && maker == u->condition_event[pre[i - 1]]);
-        if (!again)
-            pt_unfold_vector_join(un, cut->root, un->extended[maker].root);
-    }
-}
-
-/* As a list; and the marks of reads, which are one anyway. */
-static void list_left(struct unfolder *un, const struct candidate *c, const uint32_t *pre, uint32_t newest,
-                      struct extended *cut)
+static void list_left(struct unfolder *un, const struct candidate *c, const uint32_t *pre, struct extended *cut)
 {
     const struct pt_unfolding *u = un->u;
     uint32_t stamp = pt_unfold_stamp(un), own = pt_unfold_stamp(un);
+    uint32_t newest = pt_unfold_newest(un, pre, un->net->transitions[c->transition].pre_count + c->mark_count);
     const struct list beyond = list_beyond(un, c, pre, newest);
     const struct extended *base = &un->extended[u->condition_event[pre[newest]]];
     stamp_all(un, pre, pt_net_consumed(un->net, c->transition), own);
@@ -103,26 +72,47 @@ static void list_left(struct unfolder *un, const struct candidate *c, const uint
         stamp_all(un, u->pre + e->pre_start, pt_net_consumed(un->net, e->transition), stamp);
         stamp_all(un, u->over + e->over_start, e->over_count, stamp);
     }
-    if (!un->walk.on)
-        add_all_left(un, base, &beyond, false, stamp);
+    add_all_left(un, base, &beyond, false, stamp);
     cut->token_count = un->cuts.count - cut->cut;
     if (un->reads)
         add_all_left(un, base, &beyond, true, stamp);
     cut->mark_count = un->cuts.count - cut->cut - cut->token_count;
 }
 
+uint32_t pt_unfold_make_root(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
+    if (c->joined && c->joined == un->choice.walks)
+        return pt_unfold_vector_begin(un, pre + count);
+    if (c->beyond == PT_NONE)
+        return pt_unfold_vector_causes(un, pre, count);
+    uint32_t newest = u->condition_event[pre[pt_unfold_newest(un, pre, count)]];
+    uint32_t root = pt_unfold_vector_copy(un, un->extended[newest].root);
+    for (uint32_t i = 0; i < c->beyond; i++)
+        pt_unfold_vector_add(un, root, pre[count + i]);
+    return root;
+}
+
 struct extended pt_unfold_make_cut(struct unfolder *un, const struct candidate *c, const uint32_t *pre)
 {
     struct extended cut = {.cut = un->cuts.count};
-    uint32_t count = un->net->transitions[c->transition].pre_count + c->mark_count;
-    uint32_t newest = find_newest(un, pre, count);
-    if (un->walk.on)
-        join_causes(un, c, pre, newest, &cut);
-    if (!un->walk.on || un->reads)
-        list_left(un, c, pre, newest, &cut);
-    if (un->walk.on)
-        pt_unfold_walk_for(un, c, pre, &cut);
+    if (!un->walk.on) {
+        list_left(un, c, pre, &cut);
+        return cut;
+    }
+    cut.root = pt_unfold_make_root(un, c, pre);
+    pt_unfold_walk_for(un, c);
     return cut;
+}
+
+void pt_unfold_drop_cut(struct unfolder *un, const struct extended *cut)
+{
+    un->cuts.count = cut->cut;
+    if (!un->walk.on)
+        return;
+    un->walk.roots.count = cut->root;
+    un->walk.chunk_count = un->walk.own_chunks;
 }
 
 /* --- Markings -------------------------------------------------------------------------------------------------- */
@@ -151,13 +141,14 @@ static const uint64_t READ_LABEL = (uint64_t)1 << 63;
  * The colours of reads: of each place in the cut, the strongest of those that have read it, for that is all that the
  * next one to consume it can see. They are part of the marking, as the tokens of readers are in the paper's net.
  */
-static uint32_t add_read_labels(const struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
+static uint32_t add_read_labels(struct unfolder *un, const struct extended *cut, const struct fresh *fresh,
                                 uint64_t *labels)
 {
     const struct pt_unfolding *u = un->u;
     uint32_t count = 0, kept = 0, consumed = fresh ? pt_net_consumed(un->net, fresh->c->transition) : 0;
-    for (uint32_t i = 0; i < cut->mark_count; i++) {
-        uint32_t mark = un->cuts.items[cut->cut + cut->token_count + i], read = u->condition_read[mark];
+    const struct list marks = pt_unfold_marks(un, cut);
+    for (uint32_t i = 0; i < marks.count; i++) {
+        uint32_t mark = marks.items[i], read = u->condition_read[mark];
         const struct pt_unfold_event *e = &u->events[u->condition_event[mark]];
         bool gone = e->colour == PT_ACHROMATIC;
         for (uint32_t k = 0; k < consumed && !gone; k++)
@@ -189,7 +180,8 @@ static uint64_t *make_labels(struct unfolder *un, const struct extended *cut, co
     uint32_t made = fresh ? pt_net_made(un->net, fresh->c->transition) : 0, count = 0;
     uint32_t reads = fresh ? un->net->transitions[fresh->c->transition].read_count : 0;
     const struct list tokens = pt_unfold_tokens(un, cut, fresh != NULL);
-    uint64_t *labels = pt_xmalloc(((size_t)tokens.count + made + cut->mark_count + reads + 1) * sizeof *labels);
+    uint32_t marks = pt_unfold_marks(un, cut).count;
+    uint64_t *labels = pt_xmalloc(((size_t)tokens.count + made + marks + reads + 1) * sizeof *labels);
     for (uint32_t i = 0; i < tokens.count; i++) {
         uint32_t token = tokens.items[i];
         const struct pt_unfold_event *e = &u->events[u->condition_event[token]];
@@ -284,7 +276,7 @@ bool pt_unfold_is_cutoff(struct unfolder *un, const struct candidate *c, const u
         return false;
     }
     if (un->walk.on)
-        return pt_unfold_vector_same(un, c, &un->extended[known]);
+        return pt_unfold_vector_same(un, c, cut->root, un->extended[known].root);
     const struct list tokens = pt_unfold_tokens(un, cut, true);
     uint32_t stamp = pt_unfold_stamp(un), count = stamp_places(un, c, &tokens, stamp);
     return marks_stamped(un, known, stamp, count);

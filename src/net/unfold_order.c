@@ -10,7 +10,7 @@
  * these are compared, unless a violation ends the work and what has been built until then is to be what others build
  * (coloured nets). Two histories are compared by what
  * one of them has alone: going down from both, newest events first, ends where all that is left is common, since causes
- * have smaller numbers. Levels are worked out on the rare ties only.
+ * have smaller numbers. So are their levels, on ties; what they have in common decides only whether a level goes on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,39 +103,53 @@ static int compare_levels(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The history's (level, transition) pairs, sorted. */
-static uint64_t *make_levels(const struct sorting *s, const struct candidate *c)
+/* The (level, transition) pairs, sorted, of what one has alone, after pt_unfold_sweep or pt_unfold_walk_apart. */
+static void list_levels(const struct unfolder *un, const struct list *events, const struct candidate *c,
+                        uint64_t *levels)
 {
-    struct unfolder *un = s->un;
-    uint64_t *levels = pt_xmalloc(c->size * sizeof *levels);
-    uint32_t count, n = 0;
-    const uint32_t *conditions = conditions_of(s, c, &count);
-    pt_unfold_sweep(un, conditions, count, NULL, 0, false);
-    for (; n < un->only_first.count; n++) {
-        const struct pt_unfold_event *e = &un->u->events[un->only_first.items[n]];
-        levels[n] = (uint64_t)e->depth << 32 | e->transition;
+    for (uint32_t i = 0; i < events->count; i++) {
+        const struct pt_unfold_event *e = &un->u->events[events->items[i]];
+        levels[i] = (uint64_t)e->depth << 32 | e->transition;
     }
-    levels[n++] = (uint64_t)c->depth << 32 | c->transition;
-    qsort(levels, n, sizeof *levels, compare_levels);
-    return levels;
+    levels[events->count] = (uint64_t)c->depth << 32 | c->transition;
+    qsort(levels, events->count + 1, sizeof *levels, compare_levels);
 }
 
-/* Levels are compared one after the other; in the first that differs, a proper prefix is the smaller word. */
+/* Whether a history has, in the same level, a transition that is greater than that of a pair. */
+static bool goes_on(const struct sorting *s, const struct candidate *c, uint64_t pair)
+{
+    struct unfolder *un = s->un;
+    uint32_t level = (uint32_t)(pair >> 32), transition = (uint32_t)pair, count;
+    const uint32_t *conditions = conditions_of(s, c, &count);
+    bool found = c->depth == level && c->transition > transition;
+    if (!found)
+        pt_unfold_sweep(un, conditions, count, NULL, 0, false);
+    for (uint32_t i = 0; !found && i < un->only_first.count; i++) {
+        const struct pt_unfold_event *e = &un->u->events[un->only_first.items[i]];
+        found = e->depth == level && e->transition > transition;
+    }
+    return found;
+}
+
+/*
+ * Levels are compared one after the other, by what each history has alone, which are as many: in the first that
+ * differs let t be the least transition that one has there more often. Either the other's word goes on there with a
+ * greater one, and then the one with t is smaller; or it ends, is a proper prefix and so the smaller one.
+ */
 static int compare_foata(const struct sorting *s, const struct candidate *x, const struct candidate *y)
 {
-    uint64_t *a = make_levels(s, x), *b = make_levels(s, y);
+    uint32_t count = s->un->only_first.count + 1, i = 0;
+    uint64_t *a = pt_xmalloc(2 * (size_t)count * sizeof *a), *b = a + count;
+    list_levels(s->un, &s->un->only_first, x, a);
+    list_levels(s->un, &s->un->only_second, y, b);
+    while (i < count && a[i] == b[i])
+        i++;
     int order = 0;
-    for (uint32_t i = 0; i < x->size && order == 0; i++) {
-        if (a[i] == b[i])
-            continue;
-        uint32_t level_a = (uint32_t)(a[i] >> 32), level_b = (uint32_t)(b[i] >> 32);
-        if (level_a == level_b)
-            order = a[i] < b[i] ? -1 : 1;
-        else
-            order = level_a > level_b ? -1 : 1; /* the one whose level ends here has the shorter word */
+    if (i < count) {
+        bool first = a[i] < b[i], more = a[i] >> 32 == b[i] >> 32 || goes_on(s, first ? y : x, first ? a[i] : b[i]);
+        order = first == more ? -1 : 1;
     }
     free(a);
-    free(b);
     return order;
 }
 
@@ -145,7 +159,7 @@ static int compare_words(const struct sorting *s, const struct candidate *x, con
     struct unfolder *un = s->un;
     uint32_t count_x, count_y, least = PT_NONE;
     const uint32_t *pre_x = conditions_of(s, x, &count_x), *pre_y = conditions_of(s, y, &count_y);
-    if (!pt_unfold_walk_apart(un, x, pre_x, y, pre_y))
+    if (!pt_unfold_walk_apart(un, x, y))
         pt_unfold_sweep(un, pre_x, count_x, pre_y, count_y, false);
     un->balance[x->transition]++;
     un->balance[y->transition]--;
@@ -196,6 +210,20 @@ static int compare_markings(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
+/* Puts candidates in order; where walks are made, with their cuts. */
+static void sort(const struct sorting *s, struct candidate *items, uint32_t count)
+{
+    struct walk *w = &s->un->walk;
+    uint32_t roots = w->roots.count, chunks = w->chunk_count, joined = 0;
+    for (uint32_t i = 0; i < count && pt_unfold_needs_root(s->un, items); i++) {
+        items[i].root = pt_unfold_make_root(s->un, &items[i], s->bucket->words + items[i].pre);
+        joined += items[i].joined != s->un->choice.walks && items[i].beyond == PT_NONE;
+    }
+    qsort_r(items, count, sizeof *items, compare_candidates, (void *)s);
+    w->roots.count = roots;
+    w->chunk_count = joined ? w->chunk_count : chunks; /* those may be remembered */
+}
+
 /* Puts candidates with one marking in order among themselves, where they are. */
 static void sort_groups(struct sorting *s, struct bucket *bucket)
 {
@@ -213,7 +241,7 @@ static void sort_groups(struct sorting *s, struct bucket *bucket)
         }
         if (end - start < 2)
             continue;
-        qsort_r(group, end - start, sizeof *group, compare_candidates, s);
+        sort(s, group, end - start);
         for (uint32_t i = start; i < end; i++)
             bucket->items[order[i]] = group[i - start];
     }
@@ -251,7 +279,7 @@ void pt_unfold_sort(struct unfolder *un, struct bucket *bucket)
     if (bucket->count < 2)
         return;
     if (un->options->coloured)
-        qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
+        sort(&s, bucket->items, bucket->count);
     else
         sort_groups(&s, bucket);
 }

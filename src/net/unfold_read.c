@@ -33,11 +33,41 @@ static void know(struct unfolder *un, uint32_t mark, uint32_t stamp)
     pt_list_add(&un->known, mark);
 }
 
+/* Whether a node is a mark of a read of the condition. */
+static bool is_mark_of(const struct unfolder *un, uint32_t node, uint32_t condition)
+{
+    const struct node *n = &un->walk.nodes[node];
+    return n->token == condition && n->condition != condition;
+}
+
+/* Those of one condition, where walks are made: the marks are the ends of the paths. */
+static void know_in_cuts(struct unfolder *un, uint32_t condition, const uint32_t *conditions, uint32_t count,
+                         uint32_t stamp)
+{
+    const struct walk *w = &un->walk;
+    uint32_t part_count;
+    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &part_count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t root = un->extended[un->u->condition_event[conditions[i]]].root;
+        for (uint32_t k = 0; k < part_count; k++) {
+            uint32_t node = pt_unfold_tip(un, root, parts[k]);
+            for (; is_mark_of(un, node, condition); node = w->nodes[node].parent)
+                know(un, w->nodes[node].condition, stamp);
+        }
+    }
+}
+
 uint32_t pt_unfold_know_reads(struct unfolder *un, uint32_t consumed, const uint32_t *conditions, uint32_t count)
 {
     const struct pt_unfolding *u = un->u;
     uint32_t stamp = pt_unfold_stamp(un);
     un->known.count = 0;
+    for (uint32_t i = 0; un->walk.on && i < consumed; i++) {
+        if (un->readers[conditions[i]].count > 0)
+            know_in_cuts(un, conditions[i], conditions, count, stamp);
+    }
+    if (un->walk.on)
+        return stamp;
     for (uint32_t i = 0; i < count; i++) {
         const struct extended *x = &un->extended[u->condition_event[conditions[i]]];
         for (uint32_t k = 0; k < x->mark_count; k++) {
@@ -79,8 +109,28 @@ static bool is_option(struct unfolder *un, const struct search *s, uint32_t mark
 
 /* Whether all reads of the consumed conditions in the history of a mark's event, but for its own, are known or chosen:
  * the latest ones of each, since whatever was chosen was closed. */
+static bool is_closed_in_cut(const struct unfolder *un, const struct search *s, uint32_t event)
+{
+    const struct walk *w = &un->walk;
+    for (uint32_t i = 0; i < s->consumed; i++) {
+        uint32_t count;
+        const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[s->conditions[i]], &count);
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t node = pt_unfold_tip(un, un->extended[event].root, parts[k]);
+            for (; is_mark_of(un, node, s->conditions[i]); node = w->nodes[node].parent) {
+                uint32_t mark = w->nodes[node].condition;
+                if (un->u->condition_event[mark] != event && un->condition_stamp[mark] != s->stamp)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool is_closed(const struct unfolder *un, const struct search *s, uint32_t event)
 {
+    if (un->walk.on)
+        return is_closed_in_cut(un, s, event);
     const struct pt_unfolding *u = un->u;
     const struct pt_unfold_event *e = &u->events[event];
     const struct extended *x = &un->extended[event];

@@ -3,12 +3,12 @@
  * of the prefix where most of it is concurrent; what an event needs of them is what lies at a few places.
  *
  * Let the places be covered by components, in each of which there is one token at most (components.c). The conditions
- * of a component then are a tree: whatever makes one of them consumes another, its parent. A configuration takes one
- * path from the root, and its cut has the end of that path. So a condition b beyond the cut of an event e can be
- * concurrent with e only if in each of its components it is deeper than e's cut is there; and it is, if what b's maker
- * consumes and reads is in the cut or concurrent with e itself, and its maker leaves out none of the reads in e's
- * history of a condition that it consumes. That is a walk down from b, over what its history has beyond e's, that
- * ends at the first condition which is not deep enough; what it finds holds for the other walks for e.
+ * of a component then are a tree (unfold_trees.c): whatever makes one of them consumes another, its parent. A
+ * configuration takes one path from the root, and its cut has the end of that path. So a condition b beyond the cut of
+ * an event e can be concurrent with e only if in each of its components it is deeper than e's cut is there; and it is,
+ * if what b's maker consumes and reads is in the cut or concurrent with e itself, and its maker leaves out none of the
+ * reads in e's history of a condition that it consumes. That is a walk down from b, over what its history has beyond
+ * e's, that ends at the first condition which is not deep enough; what it finds holds for the other walks for e.
  *
  * What is concurrent with e at a place is a part of the tree of one of its components that begins in e's cut: with a
  * condition the one before it is concurrent, too. So looking ends where walks say no, and neither looks at what comes
@@ -16,12 +16,13 @@
  *
  * A transition that needs a component in which e itself has moved is passed over with all its events.
  *
- * Two conditions neither of which is e's are compared by what their histories have alone, beyond e's where both are
- * concurrent with e.
+ * Histories that go far apart have long walks, and one after the other for neighbours. So a walk ends after a few
+ * steps, and the two cuts are compared instead (unfold_vector.c): there, what neighbours have asked is remembered. Two
+ * conditions neither of which is e's are compared by their makers' cuts, too, unless one is in e's cut: then it is
+ * enough to look whether the other's history, which goes with e's, has consumed it.
  *
- * Guarantee: the same relation as that of the rows. Cost for an event: the conditions looked at, and what these have in
- * their histories beyond e's. Where many events consume one condition, or histories go far apart, that can be more than
- * rows are: unfold_choose.c counts.
+ * Guarantee: the same relation as that of the rows. Cost for an event: the conditions looked at, and few steps or two
+ * cuts for each. Where many events consume one condition that can be more than rows are: unfold_choose.c counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,137 +31,85 @@
 
 enum answer { NO, YES, ASK };
 
+enum { MOST_STEPS = 16 }; /* of a walk; then cuts are compared */
+
 /* Verdicts on events, beside a frame: its history is part of no run with that of the event; of some; it is in that. */
 enum { AGAINST, WITH, WITHIN, VERDICTS = 4 };
 
 /* --- One event and the rest ------------------------------------------------------------------------------------- */
 
-void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c, const uint32_t *pre, const struct extended *cut)
+void pt_unfold_walk_for(struct unfolder *un, const struct candidate *c)
 {
-    const struct pt_unfolding *u = un->u;
     struct walk *w = &un->walk;
-    uint32_t consumed = pt_net_consumed(un->net, c->transition), count;
-    PT_ROOM(w->left, w->left_cap, u->condition_count);
-    PT_ROOM(w->pinned, w->pinned_cap, u->condition_count);
-    PT_ROOM(w->taken, w->taken_cap, u->condition_count);
-    PT_ROOM(w->verdict, w->verdict_cap, u->event_count);
-    PT_ROOM(w->visited, w->visited_cap, u->event_count);
+    uint32_t count;
+    PT_ROOM(w->verdict, w->verdict_cap, un->u->event_count);
     w->frame++;
-    w->event = u->event_count;
-    w->root = cut->root;
-    w->closed = false;
-    w->marks.count = 0;
-    for (uint32_t i = 0; i < consumed; i++) {
-        const uint32_t *parts = pt_unfold_parts(un, u->condition_place[pre[i]], &count);
+    w->event = un->u->event_count;
+    for (uint32_t i = 0; i < pt_net_consumed(un->net, c->transition); i++) {
+        const uint32_t *parts = pt_unfold_parts(un, pt_net_pre(un->net, c->transition)[i], &count);
         for (uint32_t k = 0; k < count; k++)
             w->blocked[parts[k]] = w->frame;
     }
-    for (uint32_t i = 0; i < cut->mark_count; i++) {
-        uint32_t mark = un->cuts.items[cut->cut + i];
-        w->left[mark] = w->frame;
-        pt_list_add(&w->marks, mark);
-    }
-    for (uint32_t i = consumed; i < un->net->transitions[c->transition].pre_count; i++)
-        w->pinned[pre[i]] = w->frame;
 }
 
-/* Whether a condition can be concurrent with the event, as far as its components go. */
+/* Whether a condition can be concurrent with the event, as far as its parts go. */
 static inline enum answer look(const struct unfolder *un, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    for (const struct node *node = w->nodes + w->node_start[condition];; node++) {
-        struct tip tip = pt_unfold_tip(un, w->root, node->component);
-        if (w->blocked[node->component] == w->frame)
+    uint32_t count, node = w->condition_node[condition];
+    const uint32_t *parts = pt_unfold_parts(un, un->u->condition_place[condition], &count);
+    for (uint32_t k = 0; k < count; k++) {
+        const struct node *tip = &w->nodes[pt_unfold_tip(un, w->root, parts[k])];
+        if (w->blocked[parts[k]] == w->frame)
             return NO;
-        if (tip.condition == condition)
-            return YES;
-        if (tip.condition == PT_NONE || tip.depth >= node->depth)
-            return NO;
-        if (node->last)
-            return ASK;
+        if (tip->depth >= w->nodes[node + k].depth)
+            return tip->token == condition ? YES : NO;
     }
+    return ASK;
 }
 
-/* Whether a condition is in the cut of the event; or a mark, as far as was_read has looked. */
+/* Whether a condition is in the cut of the event; or what a mark is the read of. */
 static bool is_left(const struct unfolder *un, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    uint32_t place = un->u->condition_place[condition];
-    if (place == PT_NONE)
-        return w->left[condition] == w->frame;
-    uint32_t part = w->parts[w->part_start[place]];
-    return w->blocked[part] != w->frame && pt_unfold_tip(un, w->root, part).condition == condition;
+    uint32_t token = pt_unfold_token_of(un, condition);
+    uint32_t part = w->parts[w->place_part[un->u->condition_place[token]]];
+    return w->blocked[part] != w->frame && w->nodes[pt_unfold_tip(un, w->root, part)].token == token;
 }
 
-/* Adds to the list the marks of reads of the same condition that a mark stands for, down to `least`. */
-static void add_older_reads(struct unfolder *un, uint32_t event, uint32_t read, uint32_t least, struct list *to)
+/* The part of a mark's first node. */
+static uint32_t part_of_mark(const struct unfolder *un, uint32_t mark)
 {
-    const struct pt_unfolding *u = un->u;
-    const struct pt_unfold_event *e = &u->events[event];
-    struct walk *w = &un->walk;
-    for (uint32_t k = 0; k < e->over_count; k++) {
-        uint32_t mark = u->over[e->over_start + k];
-        if (u->condition_read[mark] != read || mark < least || w->taken[mark] == w->now)
-            continue;
-        w->taken[mark] = w->now;
-        pt_list_add(to, mark);
-    }
+    const struct walk *w = &un->walk;
+    uint32_t event = un->u->condition_event[mark];
+    uint32_t move = w->condition_node[mark] - w->first_node[event];
+    return w->moves[w->move_start[un->u->events[event].transition] + move].part;
 }
 
-/* Whether a mark is in the history of an event that consumes what it is a read of. */
-static bool knows(struct unfolder *un, uint32_t event, uint32_t mark)
+/* Whether a mark of a read of something in the event's cut is in its history. */
+static bool was_read(const struct unfolder *un, uint32_t mark)
 {
-    const struct pt_unfolding *u = un->u;
-    struct list *marks = &un->walk.options;
-    un->walk.now++;
-    marks->count = 0;
-    add_older_reads(un, event, u->condition_read[mark], mark, marks);
-    for (uint32_t i = 0; i < marks->count; i++) { /* grows on the way */
-        if (marks->items[i] == mark)
-            return true;
-        un->walk.work++;
-        add_older_reads(un, u->condition_event[marks->items[i]], u->condition_read[mark], mark, marks);
-    }
-    return false;
+    const struct walk *w = &un->walk;
+    uint32_t node = w->condition_node[mark];
+    if (!is_left(un, mark))
+        return false;
+    return pt_unfold_above(w, pt_unfold_tip(un, w->root, part_of_mark(un, mark)), w->nodes[node].depth) == node;
 }
 
 /* Whether all reads in the history of the event, itself included, of a condition in its cut are in that of another
  * event that consumes it. */
-static bool reads_are_known(struct unfolder *un, uint32_t consumer, uint32_t condition)
+static bool reads_are_known(const struct unfolder *un, uint32_t consumer, uint32_t condition)
 {
     const struct walk *w = &un->walk;
-    if (w->pinned[condition] == w->frame)
-        return false;
-    for (uint32_t i = 0; i < w->marks.count; i++) {
-        uint32_t mark = w->marks.items[i];
-        if (un->u->condition_read[mark] == condition && !knows(un, consumer, mark))
+    uint32_t transition = un->u->events[consumer].transition;
+    for (uint32_t i = w->move_start[transition]; i < w->move_start[transition + 1]; i++) {
+        uint32_t node = w->first_node[consumer] + i - w->move_start[transition];
+        uint32_t tip = pt_unfold_tip(un, w->root, w->moves[i].part);
+        if (w->nodes[tip].token == condition && w->nodes[tip].condition != condition &&
+            pt_unfold_above(w, node, w->nodes[tip].depth) != tip)
             return false;
     }
     return true;
-}
-
-/* Whether a mark of a read of something in the event's cut is in its history: the latest are in the cut, and stand for
- * others. */
-static bool was_read(struct unfolder *un, uint32_t mark)
-{
-    const struct pt_unfolding *u = un->u;
-    struct walk *w = &un->walk;
-    if (!is_left(un, u->condition_read[mark]))
-        return false;
-    if (w->left[mark] == w->frame || w->closed)
-        return w->left[mark] == w->frame;
-    w->closed = true;
-    w->now++;
-    w->options.count = 0;
-    for (uint32_t i = 0; i < w->marks.count; i++)
-        pt_list_add(&w->options, w->marks.items[i]);
-    for (uint32_t i = 0; i < w->options.count; i++) { /* grows on the way */
-        uint32_t known = w->options.items[i];
-        w->left[known] = w->frame;
-        add_older_reads(un, u->condition_event[known], u->condition_read[known], 0, &w->options);
-    }
-    w->work += w->options.count;
-    return w->left[mark] == w->frame;
 }
 
 /* The same for what an event that is beyond the cut has taken, where something is read; ASK: if its maker can be with
@@ -171,7 +120,7 @@ static enum answer look_before(struct unfolder *un, uint32_t event, uint32_t whi
     if (which >= un->net->transitions[e->transition].pre_count)
         return was_read(un, taken) ? YES : ASK;
     enum answer answer = look(un, taken);
-    if (answer == YES && which < pt_net_consumed(un->net, e->transition))
+    if (answer == YES && which < pt_net_consumed(un->net, e->transition) && un->readers[taken].count > 0)
         return reads_are_known(un, event, taken) ? YES : NO;
     return answer;
 }
@@ -211,16 +160,23 @@ static inline enum answer look_at_causes(struct unfolder *un, uint32_t event, ui
 }
 
 /* Whether the histories of the event and of another, which the first's does not have, can be parts of one run: goes
- * down from the second, depth first. */
-static bool is_compatible(struct unfolder *un, uint32_t event)
+ * down from the second, depth first, for some steps. */
+static bool is_compatible(struct unfolder *un, uint32_t asked)
 {
     struct walk *w = &un->walk;
     struct list *path = &w->path; /* pairs: an event, and how many of what it takes have been looked at */
-    uint32_t with = VERDICTS * w->frame + WITH, against = VERDICTS * w->frame + AGAINST, at = 0, maker = 0;
+    uint32_t with = VERDICTS * w->frame + WITH, against = VERDICTS * w->frame + AGAINST;
+    uint32_t event = asked, at = 0, maker = 0;
     if (w->verdict[event] >= against)
         return w->verdict[event] == with;
+    uint32_t most = un->options->walk_until == 0 ? MOST_STEPS : asked % 4; /* tests want both */
     path->count = 0;
-    for (;;) { /* the event at hand is not on the path */
+    for (uint32_t steps = 0;; steps++) { /* the event at hand is not on the path */
+        if (steps == most) {
+            bool both = pt_unfold_vector_fits(un, w->root, un->extended[asked].root);
+            w->verdict[asked] = both ? with : against;
+            return both;
+        }
         enum answer answer = look_at_causes(un, event, &at, &maker);
         if (answer == NO || (answer == ASK && w->verdict[maker] == against))
             return give_up(w, event);
@@ -295,10 +251,11 @@ uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
 {
     struct walk *w = &un->walk;
     struct list *found = &w->found;
-    uint32_t component = w->parts[w->part_start[place]], kept = 0;
+    uint32_t component = w->parts[w->place_part[place]], kept = 0;
     found->count = 0;
-    if (w->blocked[component] != w->frame && pt_unfold_tip(un, w->root, component).condition < GONE)
-        pt_list_add(found, pt_unfold_tip(un, w->root, component).condition);
+    uint32_t token = w->nodes[pt_unfold_tip(un, w->root, component)].token;
+    if (w->blocked[component] != w->frame && token < GONE)
+        pt_list_add(found, token);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
         uint32_t at = un->u->condition_place[found->items[i]], groups = pt_unfold_groups(un, at);
         bool mixed = un->consumer_start[at + 1] - un->consumer_start[at] > groups;
@@ -321,137 +278,77 @@ uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
     return un->place_head[place];
 }
 
+/* Whether a condition is in the cut of the event, or a mark in its history and what it is the read of in the cut. */
+static bool is_in_cut(const struct unfolder *un, uint32_t condition)
+{
+    return un->u->condition_read[condition] == PT_NONE ? is_left(un, condition) : was_read(un, condition);
+}
+
 /* Whether the maker of a condition, which has to be concurrent with the event, is beyond the event's history. Walks
  * that have found the one have told the other of most. */
-static inline bool is_beyond(struct unfolder *un, uint32_t condition, uint32_t maker)
+static inline bool is_beyond(const struct unfolder *un, uint32_t condition, uint32_t maker)
 {
     const struct walk *w = &un->walk;
     uint32_t verdict = w->verdict[maker], frame = VERDICTS * w->frame;
     if (verdict == frame + WITH || verdict == frame + WITHIN)
         return verdict == frame + WITH;
-    if (maker == w->event || is_left(un, condition))
-        return false;
-    return un->u->condition_read[condition] == PT_NONE || !was_read(un, condition);
+    return maker != w->event && !is_in_cut(un, condition);
 }
 
-/* Lists the events that the histories of conditions have beyond that of the event; all have to be concurrent with it.
- * Stamps them with w->now. */
-static void list_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, struct list *ret_events)
+bool pt_unfold_walk_beyond(struct unfolder *un, const uint32_t *conditions, uint32_t count, uint32_t most)
 {
     const struct pt_unfolding *u = un->u;
     struct walk *w = &un->walk;
+    struct list *events = &un->only_second;
     uint32_t next = 0;
+    PT_ROOM(w->visited, w->visited_cap, u->event_count);
     w->now++;
-    ret_events->count = 0;
+    events->count = 0;
     for (;;) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t maker = u->condition_event[conditions[i]];
             if (w->visited[maker] == w->now || !is_beyond(un, conditions[i], maker))
                 continue;
             w->visited[maker] = w->now;
-            pt_list_add(ret_events, maker);
+            pt_list_add(events, maker);
         }
-        if (next == ret_events->count)
-            return;
-        const struct pt_unfold_event *e = &u->events[ret_events->items[next++]];
+        if (next == events->count || events->count > most)
+            return events->count <= most;
+        const struct pt_unfold_event *e = &u->events[events->items[next++]];
         conditions = u->pre + e->pre_start;
         count = un->net->transitions[e->transition].pre_count + e->mark_count;
         w->work += count;
     }
 }
 
-bool pt_unfold_walk_beyond(struct unfolder *un, uint32_t event, const uint32_t *conditions, uint32_t count)
-{
-    if (!un->walk.on || event != un->walk.event)
-        return false;
-    list_beyond(un, conditions, count, &un->only_second);
-    return true;
-}
-
 /* --- Any two ---------------------------------------------------------------------------------------------------- */
 
-/* What has to be left for a condition to be left: itself, or what it is the read of. */
-static uint32_t token_of(const struct unfolder *un, uint32_t condition)
+/* Whether a cut leaves what a condition or mark needs, of a history that can be in a run with its maker's. */
+static bool keeps(const struct unfolder *un, uint32_t root, uint32_t condition)
 {
-    uint32_t read = un->u->condition_read[condition];
-    return read == PT_NONE ? condition : read;
-}
-
-/* Stamps what the events consume. */
-static void take_all(struct unfolder *un, const struct list *events, uint32_t stamp)
-{
-    const struct pt_unfolding *u = un->u;
-    for (uint32_t i = 0; i < events->count; i++) {
-        const struct pt_unfold_event *e = &u->events[events->items[i]];
-        for (uint32_t k = 0; k < pt_net_consumed(un->net, e->transition); k++)
-            un->walk.taken[u->pre[e->pre_start + k]] = stamp;
-    }
-}
-
-/* Whether one of the events consumes or reads what has the stamp. */
-static bool takes_taken(const struct unfolder *un, const struct list *events, uint32_t stamp)
-{
-    const struct pt_unfolding *u = un->u;
-    for (uint32_t i = 0; i < events->count; i++) {
-        const struct pt_unfold_event *e = &u->events[events->items[i]];
-        for (uint32_t k = 0; k < un->net->transitions[e->transition].pre_count; k++) {
-            if (un->walk.taken[u->pre[e->pre_start + k]] == stamp)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Lists what the histories of two conditions that are concurrent with the event have alone, as pt_unfold_sweep does,
- * which would look at all events that are newer than the oldest of these. */
-static void tell_apart(struct unfolder *un, uint32_t a, uint32_t b)
-{
-    struct walk *w = &un->walk;
-    uint32_t firsts = 0, seconds = 0;
-    list_beyond(un, &b, 1, &un->only_second);
-    list_beyond(un, &a, 1, &un->only_first);
-    for (uint32_t i = 0; i < un->only_second.count; i++) {
-        uint32_t event = un->only_second.items[i];
-        if (w->visited[event] == w->now)
-            w->visited[event]--; /* both have it */
-        else
-            un->only_second.items[seconds++] = event;
-    }
-    for (uint32_t i = 0; i < un->only_first.count; i++) {
-        if (w->visited[un->only_first.items[i]] == w->now)
-            un->only_first.items[firsts++] = un->only_first.items[i];
-    }
-    un->only_first.count = firsts;
-    un->only_second.count = seconds;
-}
-
-/* By what each of the histories has alone: neither consumes what the other's consumes or reads, or the condition
- * itself. */
-static bool are_concurrent(struct unfolder *un, uint32_t a, uint32_t b)
-{
-    struct walk *w = &un->walk;
-    if (is_with(un, a) && is_with(un, b)) {
-        tell_apart(un, a, b);
-    } else {
-        pt_unfold_sweep(un, &a, 1, &b, 1, false);
-        w->work += un->touched.count;
-    }
-    take_all(un, &un->only_first, ++w->now);
-    if (w->taken[token_of(un, b)] == w->now || takes_taken(un, &un->only_second, w->now))
-        return false;
-    take_all(un, &un->only_second, ++w->now);
-    return w->taken[token_of(un, a)] != w->now && !(un->reads && takes_taken(un, &un->only_first, w->now));
+    const struct walk *w = &un->walk;
+    uint32_t token = pt_unfold_token_of(un, condition);
+    uint32_t part = w->parts[w->place_part[un->u->condition_place[token]]];
+    uint32_t depth = w->nodes[w->condition_node[token]].depth;
+    uint32_t tip = pt_unfold_tip(un, root, part);
+    return w->nodes[tip].depth <= depth || w->nodes[tip].token == token;
 }
 
 bool pt_unfold_walk_is_co(struct unfolder *un, uint32_t a, uint32_t b)
 {
-    const struct walk *w = &un->walk;
-    uint32_t newer = a > b ? a : b, older = a > b ? b : a, maker = un->u->condition_event[newer];
-    if (maker == un->u->condition_event[older])
+    uint32_t newer = a > b ? a : b, older = a > b ? b : a;
+    uint32_t maker = un->u->condition_event[newer], other = un->u->condition_event[older];
+    if (maker == other)
         return newer != older;
-    if (maker == w->event)
+    if (maker == un->walk.event)
         return is_with(un, older);
-    if (is_left(un, a) && is_left(un, b))
+    bool in_newer = is_in_cut(un, newer), in_older = is_in_cut(un, older);
+    if (in_newer && in_older)
         return true;
-    return are_concurrent(un, a, b);
+    if (in_older && is_with(un, newer))
+        return keeps(un, un->extended[maker].root, older);
+    if (in_newer && is_with(un, older))
+        return keeps(un, un->extended[other].root, newer);
+    uint32_t root = un->extended[maker].root, other_root = un->extended[other].root;
+    return pt_unfold_vector_fits(un, root, other_root) && keeps(un, root, older) && keeps(un, other_root, newer);
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "../../bench/net_families.h"
@@ -17,7 +18,7 @@
 #include "net/sml.h"
 #include "net_random.h"
 
-enum { SMALL_NETS = 3000, LARGE_NETS = 3000, MOST_EVENTS = 3000, NEVER = UINT32_MAX };
+enum { SMALL_NETS = 3000, LARGE_NETS = 3000, MOST_EVENTS = 3000, ORDERED_EVENTS = 400, NEVER = UINT32_MAX };
 
 enum { MOST_MACHINES = 8 };
 
@@ -56,7 +57,7 @@ static void make_large_net(struct pt_net *net, uint64_t seed)
 
 static struct pt_unfolding unfold(struct pt_unfold_options options, uint32_t walk_from, uint32_t walk_until)
 {
-    options.event_limit = MOST_EVENTS;
+    options.event_limit = options.event_limit ? options.event_limit : MOST_EVENTS;
     options.walk_from = walk_from;
     options.walk_until = walk_until;
     struct pt_unfolding u;
@@ -82,6 +83,87 @@ static void compare(const struct pt_unfolding *u, const struct pt_unfolding *v, 
         fail_msg("%s %u: %u and %u events", what, seed, u->event_count - 1, v->event_count - 1);
 }
 
+/* The order of Esparza, Römer and Vogler by its definition, of two histories of one size: sorted words of transitions,
+ * and then those of the levels of Foata's normal form, one after the other. */
+static int order_by_definition(const struct pt_unfolding *u, uint32_t x, uint32_t y)
+{
+    enum { MOST = 512 };
+    uint32_t words[2][MOST], levels[2][MOST], events[2] = {x, y}, count = 0, deepest = 0;
+    for (int side = 0; side < 2; side++) {
+        uint32_t *history = pt_unfolding_history(u, events[side], &count);
+        assert_true(count <= MOST);
+        for (uint32_t i = 0; i < count; i++) { /* by transition */
+            const struct pt_unfold_event *e = &u->events[history[i]];
+            uint32_t at = i;
+            for (; at > 0 && words[side][at - 1] > e->transition; at--) {
+                words[side][at] = words[side][at - 1];
+                levels[side][at] = levels[side][at - 1];
+            }
+            words[side][at] = e->transition;
+            levels[side][at] = e->depth;
+            deepest = e->depth > deepest ? e->depth : deepest;
+        }
+        free(history);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (words[0][i] != words[1][i])
+            return words[0][i] < words[1][i] ? -1 : 1;
+    }
+    for (uint32_t level = 1; level <= deepest; level++) {
+        for (uint32_t i = 0, k = 0;; i++, k++) {
+            while (i < count && levels[0][i] != level)
+                i++;
+            while (k < count && levels[1][k] != level)
+                k++;
+            if (i == count && k == count)
+                break;
+            if (i == count || k == count)
+                return i == count ? -1 : 1; /* a proper prefix */
+            if (words[0][i] != words[1][k])
+                return words[0][i] < words[1][k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* Of histories with one size and one marking, which are compared, the smaller ones have come first. Counts them. */
+static uint32_t check_order(const struct pt_unfolding *u, uint32_t seed)
+{
+    uint32_t pairs = 0;
+    for (uint32_t f = 1; f < u->event_count; f++) {
+        for (uint32_t e = f - 1; e > 0 && u->events[e].size == u->events[f].size; e--) {
+            if (u->events[e].marking != u->events[f].marking)
+                continue;
+            pairs++;
+            if (order_by_definition(u, e, f) >= 0)
+                fail_msg("net %u: event %u is not smaller than %u", seed, e, f);
+        }
+    }
+    return pairs;
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    uint32_t pairs = 0;
+    for (uint32_t seed = 0; seed < LARGE_NETS; seed++) {
+        struct pt_net net;
+        make_large_net(&net, seed);
+        for (int reads = 0; reads < 2; reads++) {
+            for (int walks = 0; walks < 2; walks++) {
+                struct pt_unfold_options options = {.net = &net, .event_limit = ORDERED_EVENTS};
+                struct pt_unfolding u = unfold(options, walks ? 1 : NEVER, NEVER);
+                pairs += check_order(&u, seed);
+                pt_unfolding_release(&u);
+            }
+            pt_net_find_reads(&net);
+        }
+        pt_net_release(&net);
+    }
+    print_message("%u pairs\n", pairs);
+    assert_true(pairs > LARGE_NETS);
+}
+
 /* All ways with one net; counts the events that were extended by walks. */
 static uint32_t try_all(struct pt_unfold_options options, const char *what, uint32_t seed)
 {
@@ -89,13 +171,16 @@ static uint32_t try_all(struct pt_unfold_options options, const char *what, uint
     uint32_t third = rows.event_count / 3 + 1, walked = walks.walked;
     assert_int_equal(rows.walked, 0);
     struct pt_unfolding later = unfold(options, third, NEVER), both = unfold(options, third, 2 * third);
+    struct pt_unfolding again = unfold(options, third / 2 + 1, third / 2 + 1 + third / 4);
     compare(&rows, &walks, what, seed);
     compare(&rows, &later, what, seed);
     compare(&rows, &both, what, seed);
+    compare(&rows, &again, what, seed); /* walks, rows and, twice as far, walks again */
     pt_unfolding_release(&rows);
     pt_unfolding_release(&walks);
     pt_unfolding_release(&later);
     pt_unfolding_release(&both);
+    pt_unfolding_release(&again);
     return walked;
 }
 
@@ -307,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small),    cmocka_unit_test(test_large),
                                        cmocka_unit_test(test_families), cmocka_unit_test(test_choice),
-                                       cmocka_unit_test(test_programs), cmocka_unit_test(test_components)};
+                                       cmocka_unit_test(test_programs), cmocka_unit_test(test_components),
+                                       cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
