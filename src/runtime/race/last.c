@@ -129,13 +129,16 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
     return (slot & ~PT_RACE_LOCKED) >> PT_RACE_NUMBER_AT == wanted;
 }
 
-/* The granules' slots are all over the memory. */
+/* The granules' slots are all over the memory, and so are their entries, of which more than half are written. */
 static void fetch(struct pt_race_record *ring, uint64_t number)
 {
-    uintptr_t granule = (uintptr_t)(pt_race_get(&pt_race_record_at(ring, number)->more) >> PT_RACE_MORE_AT) << 3;
+    const struct pt_race_record *record = pt_race_record_at(ring, number);
+    uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
     struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
-    if (leaf)
-        __builtin_prefetch(pt_race_pair_in(leaf, granule));
+    if (!leaf)
+        return;
+    __builtin_prefetch(pt_race_pair_in(leaf, granule));
+    __builtin_prefetch(entry_of(granule, pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE), 1);
 }
 
 /* Of one record, with what was noted before it. */

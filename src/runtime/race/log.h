@@ -56,6 +56,7 @@ enum {
     PT_RACE_MORE_AT = 20,
     PT_RACE_RING = 1 << PT_RACE_LOG_BITS,
     PT_RACE_LOG_THREADS = 1 << PT_RACE_THREAD_BITS,
+    PT_RACE_AHEAD = 16, /* granules */
 };
 #define PT_RACE_WROTE   PT_RACE_OWN /* in a slot whose kind is not known by where it is: a write */
 #define PT_RACE_LATER   ((UINT64_C(1) << (PT_RACE_MORE_AT - 1)) - 1)
@@ -353,6 +354,13 @@ static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t 
                      : "b"(new_w), "c"(new_r)
                      : "memory");
     return done;
+}
+
+/* Of granules that are changed one after the other: a compare-and-swap waits for its line, and nothing goes on beside
+ * it. Not beyond the leaf: what is asked for there is another's, or nothing, and nobody writes it. */
+static inline void pt_race_fetch(const struct pt_race_pair *pair)
+{
+    __builtin_prefetch(pair + PT_RACE_AHEAD, 1);
 }
 
 /* The slot is not in its granule any more. */
