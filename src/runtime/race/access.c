@@ -88,8 +88,8 @@ static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr
     if (!is_behind(self, w, r))
         return granule;
     bool ends = kind >> PT_RACE_OP_AT && pt_race_is_busy(pt_race_leaf_of(granule), granule);
-    uint64_t number = pt_race_log_alone(self, granule, PT_CELL_WHOLE, kind, pt_race_place_of(site), ends ? 0 : w,
-                                        ends ? 0 : r);
+    uint64_t number =
+        pt_race_log_alone(self, granule, PT_CELL_WHOLE, kind, pt_race_place_of(site), ends ? 0 : w, ends ? 0 : r);
     uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
     unsigned most = (unsigned)(end - granule) / 8, count = 0;
     most = most > PT_RACE_RUN + 1 ? PT_RACE_RUN + 1 : most;
