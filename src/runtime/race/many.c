@@ -2,7 +2,9 @@
  * Granules for which two slots do not do, nor a slot and a row (common.c): mostly, their bytes were written by one at a
  * time. Such a granule has a list of slots; what is made of one follows make.c's rule.
  *
- * Guarantee: make.c's. Cost: the granule's lock, and a look at each slot; a list of three has half a cache line.
+ * Guarantee: make.c's. Whether the thread has made an access before is looked for without the lock: the granule's word
+ * is another one each time its list is, or is another granule's (pt_race_many_word). Cost: the granule's lock, and a
+ * look at each slot; a list of three has half a cache line.
  */
 #include "runtime/race/busy.h"
 
