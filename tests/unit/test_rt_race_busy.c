@@ -89,6 +89,32 @@ static void test_first_place_of_a_region(void **state)
     assert_true(is_told(1, 2) && !is_told(1, 3));
 }
 
+/* Of memory that ends there all granules share a record, also of those that differ; before it nothing is told. */
+static void test_the_end_of_memory(void **state)
+{
+    enum { LENGTH = 8 };
+    (void)state;
+    access(1, &page[FRESH + 1], 8, PT_CELL_WRITES, 1);
+    access(1, &page[FRESH + 4], 8, PT_CELL_READS, 2);
+    pt_race_free(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + LENGTH], &sites[3]);
+    assert_int_equal(number_of(FRESH), number_of(FRESH + LENGTH - 1));
+    go_on(1, PT_RACE_RING + PT_RACE_BLOCK);
+    access(2, &page[FRESH + LENGTH - 1], 8, PT_CELL_READS, 4);
+    access(3, &page[FRESH + 1], 8, PT_CELL_WRITES, 4);
+    assert_int_equal(found_count, 2);
+    assert_ptr_equal(told[0].site, &sites[3]);
+    assert_ptr_equal(told[1].site, &sites[3]);
+}
+static void test_memory_ends_while_others_use_it(void **state)
+{
+    (void)state;
+    access(2, &page[FRESH + 1], 8, PT_CELL_READS, 1);
+    access(3, &page[FRESH + 2], 8, PT_CELL_WRITES, 2);
+    pt_race_free(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 4], &sites[3]);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(2, 1) && is_told(3, 2));
+}
+
 /* A race ends it: from then on all places are told. */
 static void test_calm_after_a_race(void **state)
 {
@@ -420,6 +446,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_first_place_of_a_region, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_end_of_memory, begin, end),
+        cmocka_unit_test_setup_teardown(test_memory_ends_while_others_use_it, begin, end),
         cmocka_unit_test_setup_teardown(test_calm_after_a_race, begin, end),
         cmocka_unit_test_setup_teardown(test_granules_share_a_record, begin, end),
         cmocka_unit_test_setup_teardown(test_runs, begin, end),

@@ -156,6 +156,32 @@ static void test_places_of_bytes(void **state)
     assert_true(is_told(1, 2));
 }
 
+/* Two halves of a granule that were written in two regions. */
+static void test_place_in_a_list(void **state)
+{
+    (void)state;
+    pt_race_plain(t[1], (uintptr_t)&memory[0], 4, PT_CELL_WRITES, &sites[1]);
+    release(1);
+    pt_race_plain(t[1], (uintptr_t)&memory[0] + 4, 4, PT_CELL_WRITES, &sites[2]);
+    go_on(1);
+    pt_race_plain(t[2], (uintptr_t)&memory[0] + 4, 4, PT_CELL_READS, &sites[3]);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(1, 2));
+}
+
+/* Where memory has ended its accesses are told beside that. */
+static void test_before_the_end_of_memory(void **state)
+{
+    enum { LENGTH = 8 };
+    (void)state;
+    for (unsigned i = 0; i < LENGTH; i++)
+        access(1, i, PT_CELL_WRITES, 1);
+    pt_race_free(t[1], (uintptr_t)&memory[0], (uintptr_t)&memory[LENGTH], &sites[2]);
+    access(2, LENGTH / 2, PT_CELL_READS, 3);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 1) && is_told(1, 2));
+}
+
 /* What granules share is told of those that are as they were, when another one of them was accessed anew. */
 static void test_place_of_shared(void **state)
 {
@@ -207,6 +233,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_after_its_end, begin, end),
         cmocka_unit_test_setup_teardown(test_after_what_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_places_of_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(test_place_in_a_list, begin, end),
+        cmocka_unit_test_setup_teardown(test_before_the_end_of_memory, begin, end),
         cmocka_unit_test_setup_teardown(test_place_of_shared, begin, end),
         cmocka_unit_test_setup_teardown(test_places_of_others, begin, end),
     };

@@ -49,32 +49,61 @@ static uintptr_t end_of_run(uintptr_t granule, uintptr_t to)
     return page < (to & ~(uintptr_t)7) ? page : to & ~(uintptr_t)7;
 }
 
+/* Two slots, all of which comes before a write that the thread makes now. */
+static inline bool is_behind(const struct pt_race_self *self, uint64_t w, uint64_t r)
+{
+    return !(w & PT_RACE_CELL || r & PT_RACE_OWN) && pt_race_knows_write(self, w) && pt_race_knows(self, r);
+}
+
+/* Of a write that ends memory, in a busy page: how many granules it is made of, whatever was known of them, which only
+ * the slots say, and no record (busy.h). */
+static unsigned end_run(struct pt_race_self *self, struct pt_race_pair *pair, unsigned most, uint64_t slot)
+{
+    unsigned count = 0;
+    for (; count < most; count++, pair++) {
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+        uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+        pt_race_fetch(pair);
+        if (!is_behind(self, w, r) || !pt_race_swap(pair, w, r, slot, 0))
+            break;
+        pt_race_replaced(self, w);
+        pt_race_replaced(self, r);
+    }
+    return count;
+}
+
 /* A write of the granules that have all their bytes in it, from this one on, of which the same is known. Where the
  * first ends that is not made. */
-static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, const struct pt_site *site)
+static uintptr_t write_run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, unsigned kind,
+                           const struct pt_site *site)
 {
     struct pt_race_pair *pair = pt_race_pair_of(granule);
     uintptr_t end = end_of_run(granule, to);
     if (!pair)
         return granule;
-    if (pt_race_wants_proxy(self, granule, PT_CELL_WRITES, 0))
-        return pt_race_busy_run(self, pair, granule, end, PT_CELL_WRITES, site);
+    if (pt_race_wants_proxy(self, granule, kind, 0))
+        return pt_race_busy_run(self, pair, granule, end, kind, site);
     uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
     uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
-    if (w & PT_RACE_CELL || r & PT_RACE_OWN || !pt_race_knows_write(self, w) || !pt_race_knows(self, r))
+    if (!is_behind(self, w, r))
         return granule;
-    uint64_t number = pt_race_log_alone(self, granule, PT_CELL_WHOLE, PT_CELL_WRITES, pt_race_place_of(site), w, r);
+    bool ends = kind >> PT_RACE_OP_AT && pt_race_is_busy(pt_race_leaf_of(granule), granule);
+    uint64_t number =
+        pt_race_log_alone(self, granule, PT_CELL_WHOLE, kind, pt_race_place_of(site), ends ? 0 : w, ends ? 0 : r);
     uint64_t slot = pt_race_slot_of(self, number, PT_CELL_WHOLE), stays = pt_race_is_mine(self, r) ? r : 0;
-    unsigned count = 0;
-    for (; granule < end && count <= PT_RACE_RUN; count++, pair++, granule += 8)
-        if (!pt_race_swap(pair, w, r, slot, stays))
-            break;
+    unsigned most = (unsigned)(end - granule) / 8, count = 0;
+    most = most > PT_RACE_RUN + 1 ? PT_RACE_RUN + 1 : most;
+    if (ends)
+        count = end_run(self, pair, most, slot);
+    else
+        for (; count < most && pt_race_swap(pair + count, w, r, slot, stays); count++)
+            pt_race_fetch(pair + count);
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
     if (count > 1) {
         pt_race_put(&record->about, pt_race_get(&record->about) | (uint64_t)(count - 1) << PT_RACE_RUN_AT);
         pt_race_share(self->log.ring, number);
     }
-    return granule;
+    return granule + 8 * (uintptr_t)count;
 }
 
 /* The same of a read, of many granules: what becomes of the slot of the first becomes of those that are equal (loop.c).
@@ -107,6 +136,7 @@ static uintptr_t read_run(struct pt_race_self *self, uintptr_t granule, uintptr_
     for (; granule < end && (stays ? pt_race_get(&pair->r) == r : pt_race_swap(pair, w, r, w, loop->to)); pair++) {
         granule += 8;
         count++;
+        pt_race_fetch(pair);
     }
     pt_race_loop_count(self, loop, stays ? 0 : count);
     return granule;
@@ -179,9 +209,9 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     while (granule < to) {
         uintptr_t next = granule;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
-        if (access.cell.bytes == PT_CELL_WHOLE && self->log.ring && !has_learned(self) && !(kind >> PT_RACE_OP_AT))
+        if (access.cell.bytes == PT_CELL_WHOLE && self->log.ring && !has_learned(self))
             next = kind == PT_CELL_READS ? read_run(self, granule, to, access.site)
-                                         : write_run(self, granule, to, access.site);
+                                         : write_run(self, granule, to, kind, access.site);
         if (next == granule && !make_one(self, granule, access.cell.bytes, kind, access.site)) {
             pt_race_touch(self, granule, &access);
             touched = true;

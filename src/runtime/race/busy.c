@@ -59,7 +59,7 @@ uintptr_t pt_race_busy_run(struct pt_race_self *self, struct pt_race_pair *pair,
 {
     uint64_t slot = pt_race_slot_of(self, pt_race_find_proxy(self, kind, pt_race_place_of(site)), PT_CELL_WHOLE);
     while (granule < end && run_one(self, pair, kind & PT_CELL_WRITES, slot)) {
-        pair++;
+        pt_race_fetch(pair++);
         granule += 8;
     }
     return granule;

@@ -5,6 +5,8 @@
  * and of bytes that were not accessed before. In a long region (PT_RACE_BLOCK records) not even that takes a record of
  * its own: all such accesses at one place share a *proxy*.
  *
+ * A free of such memory has one record for all granules that follow each other, and nothing of what was before it.
+ *
  * Guarantee: make.c's: slots say the same, so that there is a race is always seen, and what is told of it is true. Not
  * told, from granules of busy pages, are the further places of a region, and those of regions before the latest. When a
  * granule has raced its page is no busy one, until it has taken as many records again. A write of a busy page is made

@@ -53,7 +53,7 @@ __attribute__((always_inline)) static inline enum pt_race_glance pt_race_glance_
         if (writes || (slot && !(slot & PT_RACE_OWN)))
             return PT_RACE_NEW;
         uint64_t w = pt_race_get(&pair->w); /* of what several read: common.c, many.c */
-        bool in_row = slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY;
+        bool in_row = slot ? !(w & PT_RACE_CELL) : pt_race_is_many(w);
         return in_row && pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site) ? PT_RACE_KNOWN
                                                                                                : PT_RACE_NEW;
     }
@@ -86,7 +86,7 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
         if (writes || (slot && !(slot & PT_RACE_OWN)))
             return false;
         uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: common.c, many.c */
-        return (slot ? !(w & PT_RACE_CELL) : w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY) &&
+        return (slot ? !(w & PT_RACE_CELL) : pt_race_is_many(w)) &&
                pt_race_is_filtered(self, granule, bytes, kind, site);
     }
     bool has_bytes = !(bytes & ~(unsigned)slot);

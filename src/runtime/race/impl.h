@@ -50,7 +50,13 @@ static inline uint64_t pt_race_row_word(struct pt_race_row *row, uint64_t kind)
 /* A list of slots of this size (many.c), and its number; 0: there is no more room. */
 uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size);
 void pt_race_many_free(struct pt_race_self *self, uint32_t at);
-struct pt_race_many *pt_race_many_at(uint32_t at);
+/* In units of 32 bytes. */
+enum { PT_RACE_MANY_UNIT = 32 };
+extern char *pt_race_many_table;
+static inline struct pt_race_many *pt_race_many_at(uint32_t at)
+{
+    return (struct pt_race_many *)(void *)(pt_race_many_table + (size_t)at * PT_RACE_MANY_UNIT);
+}
 
 /* ---- shadow.c ---- */
 

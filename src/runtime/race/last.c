@@ -98,20 +98,17 @@ static void keep(struct last *last, uint64_t key, uint64_t about, uint64_t note)
     atomic_store_explicit(&last->who, mark_of(key) | access.note.locks, memory_order_release);
 }
 
-/* Whether a granule's list has the slot, whatever its bytes. One that is locked is taken to have it: this thread may
- * have locked it itself, or wait for another one, and what is kept in vain does no harm. */
-static bool is_in_list(struct pt_race_pair *pair, uint64_t word, uint64_t wanted)
+/* Whether a granule's list has the slot, whatever its bytes. One that is locked, or has changed meanwhile, is taken to
+ * have it: this thread may have locked it itself, or wait for another one, and what is kept in vain does no harm. */
+static bool is_in_list(const struct pt_race_pair *pair, uint64_t word, uint64_t wanted)
 {
-    bool found = false;
-    /* acquire: partner of the release that unlocked it last */
-    if (word & PT_RACE_LOCKED || !atomic_compare_exchange_strong_explicit(&pair->w, &word, word | PT_RACE_LOCKED,
-                                                                          memory_order_acquire, memory_order_relaxed))
-        return true;
     const struct pt_race_many *many = pt_race_many_of(word);
-    for (unsigned i = 0; i < many->count && !found; i++)
-        found = (many->slots[i] & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT == wanted;
-    pt_race_unlock_word(&pair->w, word);
-    return found;
+    bool found = word & PT_RACE_LOCKED;
+    unsigned count = atomic_load_explicit(&many->count, memory_order_relaxed);
+    for (unsigned i = 0; i < count && !found; i++)
+        found = (pt_race_get(&many->slots[i]) & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT == wanted;
+    atomic_thread_fence(memory_order_acquire); /* partner of the release in many.c */
+    return found || pt_race_get(&pair->w) != word;
 }
 
 /* Whether a slot of the granule is of the access with that number. */
@@ -121,7 +118,8 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
     struct pt_race_pair *pair = leaf ? pt_race_pair_in(leaf, granule) : NULL;
     if (!pair)
         return false;
-    uint64_t w = pt_race_get(&pair->w), slot = writes ? w : pt_race_get(&pair->r);
+    /* acquire: partner of the release that unlocked a list last */
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire), slot = writes ? w : pt_race_get(&pair->r);
     if (w & PT_RACE_OWN)
         return (uint32_t)w & PT_RACE_MANY && is_in_list(pair, w, wanted);
     if (slot & PT_RACE_OWN)
@@ -129,13 +127,16 @@ static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
     return (slot & ~PT_RACE_LOCKED) >> PT_RACE_NUMBER_AT == wanted;
 }
 
-/* The granules' slots are all over the memory. */
+/* The granules' slots are all over the memory, and so are their entries, of which more than half are written. */
 static void fetch(struct pt_race_record *ring, uint64_t number)
 {
-    uintptr_t granule = (uintptr_t)(pt_race_get(&pt_race_record_at(ring, number)->more) >> PT_RACE_MORE_AT) << 3;
+    const struct pt_race_record *record = pt_race_record_at(ring, number);
+    uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
     struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
-    if (leaf)
-        __builtin_prefetch(pt_race_pair_in(leaf, granule));
+    if (!leaf)
+        return;
+    __builtin_prefetch(pt_race_pair_in(leaf, granule));
+    __builtin_prefetch(entry_of(granule, pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE), 1);
 }
 
 /* Of one record, with what was noted before it. */

@@ -56,6 +56,7 @@ enum {
     PT_RACE_MORE_AT = 20,
     PT_RACE_RING = 1 << PT_RACE_LOG_BITS,
     PT_RACE_LOG_THREADS = 1 << PT_RACE_THREAD_BITS,
+    PT_RACE_AHEAD = 16, /* granules */
 };
 #define PT_RACE_WROTE   PT_RACE_OWN /* in a slot whose kind is not known by where it is: a write */
 #define PT_RACE_LATER   ((UINT64_C(1) << (PT_RACE_MORE_AT - 1)) - 1)
@@ -222,15 +223,38 @@ void pt_race_open_end(struct pt_race_self *self);
 
 enum { PT_RACE_MANY_MOST = 31 };
 struct pt_race_many {
-    uint32_t next; /* in a list of free ones */
-    uint16_t count, size;
-    uint64_t slots[]; /* with their kinds */
+    uint32_t next;  /* in a list of free ones; of one that is not, how often it has changed */
+    uint16_t lives; /* granules that it has been of */
+    _Atomic uint8_t count;
+    uint8_t size;
+    _Atomic uint64_t slots[]; /* with their kinds */
 };
 static inline unsigned pt_race_many_room(unsigned size)
 {
     return (4u << size) - 1;
 }
-struct pt_race_many *pt_race_many_of(uint64_t word);
+/* A list, of that size, is a granule's from now on. */
+static inline void pt_race_many_live(struct pt_race_many *many, unsigned size)
+{
+    many->size = (uint8_t)size;
+    many->next = 0;
+    many->lives++;
+}
+static inline bool pt_race_is_many(uint64_t word)
+{
+    return word >> 62 == 1 && (uint32_t)word & PT_RACE_MANY; /* and not locked */
+}
+static inline struct pt_race_many *pt_race_many_of(uint64_t word)
+{
+    return pt_race_many_at((uint32_t)word & ~PT_RACE_MANY);
+}
+/* The word of a granule that has the list with that number; another one each time the list has changed, so that who
+ * finds the same word before and after has seen a list as it was (unless it has changed 2^14 times meanwhile). */
+static inline uint64_t pt_race_many_word(const struct pt_race_many *many, uint32_t at)
+{
+    uint64_t state = (uint64_t)many->lives << 14 | (many->next & 0x3fff);
+    return PT_RACE_OWN | state << 32 | PT_RACE_MANY | at;
+}
 /* A plain access of a granule that has a list; false: nothing has happened, and the granule is to be opened. */
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
                        unsigned kind, const struct pt_site *site);
@@ -353,6 +377,13 @@ static inline bool pt_race_swap(struct pt_race_pair *pair, uint64_t w, uint64_t 
                      : "b"(new_w), "c"(new_r)
                      : "memory");
     return done;
+}
+
+/* Of granules that are changed one after the other: a compare-and-swap waits for its line, and nothing goes on beside
+ * it. Not beyond the leaf: what is asked for there is another's, or nothing, and nobody writes it. */
+static inline void pt_race_fetch(const struct pt_race_pair *pair)
+{
+    __builtin_prefetch(pair + PT_RACE_AHEAD, 1);
 }
 
 /* The slot is not in its granule any more. */

@@ -322,8 +322,7 @@ __attribute__((always_inline)) static inline void access_one(struct pt_race_self
         if (__builtin_expect(!(w & PT_RACE_CELL) && (w || r || pt_race_is_used(leaf, address)), 1))
             made = writes ? make_write(self, pair, w, r, granule, bytes, kind, site)
                           : make_read(self, pair, w, r, granule, bytes, site);
-        else if (w >> 62 == 1 && (uint32_t)w & PT_RACE_MANY &&
-                 pt_race_many_make(self, pair, granule, bytes, kind, site))
+        else if (pt_race_is_many(w) && pt_race_many_make(self, pair, granule, bytes, kind, site))
             made = PT_RACE_MADE;
     }
     if (__builtin_expect(made != PT_RACE_MADE, 0))

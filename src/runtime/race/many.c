@@ -2,23 +2,13 @@
  * Granules for which two slots do not do, nor a slot and a row (common.c): mostly, their bytes were written by one at a
  * time. Such a granule has a list of slots; what is made of one follows make.c's rule.
  *
- * Guarantee: make.c's. Cost: the granule's lock, and a look at each slot; a list of three has half a cache line.
+ * Guarantee: make.c's. Whether the thread has made an access before is looked for without the lock: the granule's word
+ * is another one each time its list is, or is another granule's (pt_race_many_word). Cost: the granule's lock, and a
+ * look at each slot; a list of three has half a cache line.
  */
 #include "runtime/race/busy.h"
 
-#include <string.h>
-
 #define WRITES PT_RACE_WROTE
-
-struct pt_race_many *pt_race_many_of(uint64_t word)
-{
-    return pt_race_many_at((uint32_t)word & ~PT_RACE_MANY);
-}
-
-static uint64_t word_of(uint32_t at)
-{
-    return PT_RACE_OWN | PT_RACE_MANY | at;
-}
 
 static void release(struct pt_race_self *self, uint64_t word)
 {
@@ -43,6 +33,17 @@ static unsigned slots_of(uint64_t w, uint64_t r, uint64_t *out)
     return count;
 }
 
+static void fill(struct pt_race_many *many, const uint64_t *slots, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        pt_race_put(&many->slots[i], slots[i]);
+    atomic_store_explicit(&many->count, (uint8_t)count, memory_order_relaxed);
+}
+static unsigned count_of(const struct pt_race_many *many)
+{
+    return atomic_load_explicit(&many->count, memory_order_relaxed);
+}
+
 /* A list with these slots, and its number; 0: there is none. */
 static uint32_t make_list(struct pt_race_self *self, const uint64_t *slots, unsigned count)
 {
@@ -50,10 +51,8 @@ static uint32_t make_list(struct pt_race_self *self, const uint64_t *slots, unsi
     while (size < PT_RACE_MANY_SIZES && pt_race_many_room(size) < count)
         size++;
     uint32_t at = size < PT_RACE_MANY_SIZES ? pt_race_many_new(self, size) : 0;
-    if (at) {
-        memcpy(pt_race_many_at(at)->slots, slots, count * sizeof *slots);
-        pt_race_many_at(at)->count = (uint16_t)count;
-    }
+    if (at)
+        fill(pt_race_many_at(at), slots, count);
     return at;
 }
 
@@ -64,7 +63,7 @@ void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, ui
         uint32_t at = make_list(self, slots, slots_of(w, r, slots));
         if (at)
             pt_race_common_end(self, r);
-        w = at ? word_of(at) : pt_race_word_made(pt_race_open(self, granule, w, r));
+        w = at ? pt_race_many_word(pt_race_many_at(at), at) : pt_race_word_made(pt_race_open(self, granule, w, r));
         pt_race_put(&pair->r, 0);
     }
     pt_race_unlock_word(&pair->w, w);
@@ -78,41 +77,60 @@ struct look {
     uint64_t replaced[PT_RACE_MANY_MOST];
 };
 
-/* False: it races, and nothing has happened. What it replaces is taken out of the list. */
-static bool look_through(const struct pt_race_self *self, struct look *look, unsigned bytes, bool writes)
+/* What the thread knows now it has known in all its region: so what comes before an access of these bytes comes before
+ * all bytes that it has accessed. */
+struct behind {
+    uint32_t slots; /* of the list, a bit for each, that come before the access, and that it can replace */
+    unsigned bytes; /* of the thread's accesses of the kind, with this one */
+};
+
+/* False: it races. Nothing is changed. */
+static bool look_through(const struct pt_race_self *self, struct look *look, unsigned bytes, bool writes,
+                         struct behind *behind)
 {
-    struct pt_race_many *many = look->many;
-    uint32_t gone = 0;
-    unsigned all = bytes;
+    const struct pt_race_many *many = look->many;
+    unsigned count = count_of(many);
     look->mine = -1;
-    for (unsigned i = 0; i < many->count; i++)
-        if (!((many->slots[i] ^ (writes ? WRITES : 0)) & WRITES) && pt_race_is_mine(self, many->slots[i] & ~WRITES)) {
-            look->mine = (int)i;
-            all |= (uint8_t)many->slots[i]; /* what the thread knows now it has known in all its region */
-        }
-    for (unsigned i = 0; i < many->count; i++) {
-        uint64_t slot = many->slots[i] & ~WRITES;
-        bool wrote = many->slots[i] & WRITES;
-        if (pt_race_is_mine(self, slot))
-            continue;
-        if (!(wrote ? pt_race_knows_write(self, slot) : pt_race_knows(self, slot))) {
+    *behind = (struct behind){0, bytes};
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = pt_race_get(&many->slots[i]), wrote = slot & WRITES;
+        slot ^= wrote;
+        if (pt_race_is_mine(self, slot)) {
+            if (!wrote == !writes) {
+                look->mine = (int)i;
+                behind->bytes |= (uint8_t)slot;
+            }
+        } else if (!(wrote ? pt_race_knows_write(self, slot) : pt_race_knows(self, slot))) {
             if (slot & bytes && (wrote || writes))
                 return false;
-        } else if (!((uint8_t)slot & ~all) && (writes || !wrote)) {
-            gone |= UINT32_C(1) << i;
+        } else if (writes || !wrote) {
+            behind->slots |= UINT32_C(1) << i;
         }
     }
-    unsigned kept = 0;
-    for (unsigned i = 0; i < many->count; i++) {
-        if (gone >> i & 1) {
-            look->replaced[look->count++] = many->slots[i];
-        } else {
-            look->mine = look->mine == (int)i ? (int)kept : look->mine;
-            many->slots[kept++] = many->slots[i];
-        }
-    }
-    many->count = (uint16_t)kept;
     return true;
+}
+
+/* Slots that come before the access have no more bytes than it has not: whoever races with one of the others races with
+ * it. Those that have none are taken out of the list. */
+static void replace(struct look *look, const struct behind *behind)
+{
+    struct pt_race_many *many = look->many;
+    unsigned kept = 0, count = count_of(many), bytes = behind->bytes;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = pt_race_get(&many->slots[i]), left = slot;
+        if (behind->slots >> i & 1)
+            left &= ~(uint64_t)bytes;
+        if (!(uint8_t)left) {
+            look->replaced[look->count++] = slot;
+            continue;
+        }
+        look->mine = look->mine == (int)i ? (int)kept : look->mine;
+        if (left != slot || kept != i)
+            pt_race_put(&many->slots[kept], left);
+        kept++;
+    }
+    if (kept != count)
+        atomic_store_explicit(&many->count, (uint8_t)kept, memory_order_relaxed);
 }
 
 uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count)
@@ -136,16 +154,18 @@ uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, uns
 static bool grow(struct pt_race_self *self, uint64_t *word)
 {
     const struct pt_race_many *many = pt_race_many_of(*word);
-    if (many->count < pt_race_many_room(many->size))
+    unsigned count = count_of(many);
+    if (count < pt_race_many_room(many->size))
         return true;
     uint32_t at = many->size + 1 < PT_RACE_MANY_SIZES ? pt_race_many_new(self, many->size + 1u) : 0;
     if (!at)
         return false;
     struct pt_race_many *longer = pt_race_many_at(at);
-    memcpy(longer->slots, many->slots, many->count * sizeof *many->slots);
-    longer->count = many->count;
+    for (unsigned i = 0; i < count; i++)
+        pt_race_put(&longer->slots[i], pt_race_get(&many->slots[i]));
+    atomic_store_explicit(&longer->count, (uint8_t)count, memory_order_relaxed);
     release(self, *word);
-    *word = word_of(at);
+    *word = pt_race_many_word(longer, at);
     return true;
 }
 
@@ -153,8 +173,9 @@ static bool grow(struct pt_race_self *self, uint64_t *word)
 static uint64_t shrink(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t word)
 {
     const struct pt_race_many *many = pt_race_many_of(word);
-    uint64_t one = many->slots[0], two = many->count > 1 ? many->slots[1] : 0;
-    if (many->count > 2 || (two && !((one ^ two) & WRITES)))
+    unsigned count = count_of(many);
+    uint64_t one = pt_race_get(&many->slots[0]), two = count > 1 ? pt_race_get(&many->slots[1]) : 0;
+    if (count > 2 || (two && !((one ^ two) & WRITES)))
         return word;
     uint64_t w = one & WRITES ? one : two & WRITES ? two : 0, r = one & WRITES ? two : one;
     pt_race_put(&pair->r, r);
@@ -162,18 +183,26 @@ static uint64_t shrink(struct pt_race_self *self, struct pt_race_pair *pair, uin
     return w & ~WRITES;
 }
 
+/* The thread's slot of the kind, of its region; 0: none. */
+static uint64_t head_of(const struct look *look)
+{
+    return look->mine >= 0 ? pt_race_get(&look->many->slots[look->mine]) & ~WRITES : 0;
+}
+
 static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t granule, unsigned bytes, unsigned kind,
                        uint32_t place)
 {
     struct pt_race_many *many = look->many;
     bool writes = kind & PT_CELL_WRITES;
-    uint64_t head = look->mine >= 0 ? many->slots[look->mine] & ~WRITES : 0;
+    uint64_t head = head_of(look);
     uint64_t others = look->count && !pt_race_wants_proxy(self, granule, kind, head)
                           ? pt_race_put_links(self, look->replaced, look->count)
                           : 0;
     uint64_t number = pt_race_log_access(self, granule, bytes, kind, place, head, others);
-    unsigned at = look->mine >= 0 ? (unsigned)look->mine : many->count++;
-    many->slots[at] = pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0);
+    unsigned at = look->mine >= 0 ? (unsigned)look->mine : count_of(many);
+    pt_race_put(&many->slots[at], pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0));
+    if (look->mine < 0)
+        atomic_store_explicit(&many->count, (uint8_t)(at + 1), memory_order_relaxed);
     return number;
 }
 
@@ -181,7 +210,7 @@ static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t g
 static uint64_t find_logged(struct pt_race_self *self, const struct look *look, unsigned bytes, unsigned kind,
                             const struct pt_site *site)
 {
-    uint64_t head = look->mine >= 0 ? look->many->slots[look->mine] & ~WRITES : 0, number;
+    uint64_t head = head_of(look), number;
     bool writes = kind & PT_CELL_WRITES;
     if (!head || kind >> PT_RACE_OP_AT)
         return 0;
@@ -197,43 +226,56 @@ static uint64_t find_logged(struct pt_race_self *self, const struct look *look, 
     return number;
 }
 
-/* Under the granule's lock, whose word may become another. False: it races, or there is no room. */
+/* Under the granule's lock, whose word becomes another. False: it races, or there is no room. */
 static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t *word, uintptr_t granule,
                    unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct look look;
+    struct behind behind;
     uint32_t place = pt_race_place_of(site);
     bool writes = kind & PT_CELL_WRITES;
     look.count = 0;
     if (!grow(self, word))
         return false;
     look.many = pt_race_many_of(*word);
-    if (!look_through(self, &look, bytes, writes))
+    if (!look_through(self, &look, bytes, writes, &behind))
         return false;
+    atomic_thread_fence(memory_order_release); /* it is locked before it changes: partner in has_all and last.c */
+    if (behind.slots)
+        replace(&look, &behind);
     uint64_t number = find_logged(self, &look, bytes, kind, site);
     if (number)
-        look.many->slots[look.mine] |= bytes;
+        pt_race_put(&look.many->slots[look.mine], pt_race_get(&look.many->slots[look.mine]) | bytes);
     else
         number = log_it(self, &look, granule, bytes, kind, place);
+    look.many->next++;
     if (!(kind >> PT_RACE_OP_AT))
         pt_race_filter_add(self, granule, bytes, kind, site, number);
-    *word = shrink(self, pair, *word);
+    *word = shrink(self, pair, pt_race_many_word(look.many, (uint32_t)*word & ~PT_RACE_MANY));
     return true;
 }
 
-/* Of a busy page: whether the thread has accessed all these bytes in its region, in that way. */
-static bool has_all(struct pt_race_self *self, uint64_t word, uintptr_t granule, unsigned bytes, unsigned kind)
+/* Of a busy page: whether the thread has accessed all these bytes in its region, in that way, as the granule's list,
+ * which is not locked, has it. */
+static bool has_all(struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word, uintptr_t granule,
+                    unsigned bytes, unsigned kind)
 {
-    if (!pt_race_is_busy(pt_race_leaf_of(granule), granule))
-        return false;
     const struct pt_race_many *many = pt_race_many_of(word);
+    uint64_t wrote = kind & PT_CELL_WRITES ? WRITES : 0;
     bool found = false;
-    for (unsigned i = 0; i < many->count && !found; i++)
-        found = !((many->slots[i] ^ (kind & PT_CELL_WRITES ? WRITES : 0)) & WRITES) &&
-                !(bytes & ~(unsigned)many->slots[i]) && pt_race_is_mine(self, many->slots[i] & ~WRITES);
-    if (found && kind & PT_CELL_WRITES)
+    if (!pt_race_is_many(word) || !pt_race_is_busy(pt_race_leaf_of(granule), granule))
+        return false;
+    unsigned count = count_of(many);
+    for (unsigned i = 0; i < count && !found; i++) {
+        uint64_t slot = pt_race_get(&many->slots[i]) ^ wrote; /* those of the other kind are nobody's then */
+        found = pt_race_is_mine(self, slot) && !(bytes & ~(unsigned)slot);
+    }
+    atomic_thread_fence(memory_order_acquire); /* partner of the release in change */
+    if (!found || pt_race_get(&pair->w) != word)
+        return false;
+    if (wrote)
         pt_race_show(self);
-    return found;
+    return true;
 }
 
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
@@ -242,13 +284,15 @@ bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uin
     bool plain = !(kind >> PT_RACE_OP_AT);
     if (plain && kind == PT_CELL_READS && pt_race_is_filtered(self, granule, bytes, kind, site))
         return true;
+    /* acquire: partner of the release that unlocked it last */
+    if (plain && has_all(self, pair, atomic_load_explicit(&pair->w, memory_order_acquire), granule, bytes, kind))
+        return true;
     uint64_t word = pt_race_lock_word(&pair->w);
     if (!(word & PT_RACE_OWN && (uint32_t)word & PT_RACE_MANY)) {
         pt_race_unlock_word(&pair->w, word);
         return pt_race_make(self, pair, granule, bytes, kind, site);
     }
-    bool made =
-        (plain && has_all(self, word, granule, bytes, kind)) || change(self, pair, &word, granule, bytes, kind, site);
+    bool made = change(self, pair, &word, granule, bytes, kind, site);
     pt_race_unlock_word(&pair->w, word);
     return made;
 }

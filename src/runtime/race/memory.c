@@ -18,15 +18,16 @@ enum {
     CHUNK = 1 << 20,
     RESERVE = 4 << 20,
     PAGE = 4096,
-    LARGE = 32,
-    LIST = 32
+    LARGE = 32
 };
+/* Who looks at a list that is another's by now may look beyond its end. */
+#define LISTS (((size_t)PT_RACE_MANY_UNIT << PT_RACE_MANY_BITS) + sizeof(uint64_t) * UINT8_MAX)
 
 enum { FIRST_LINK = 1 << (PT_RACE_ROW_BITS - 1) };
 
 struct pt_race_cell *pt_race_cells;
 struct pt_race_row *pt_race_rows;
-static char *lists; /* of slots, in units of 32 bytes */
+char *pt_race_many_table;
 
 static struct {
     struct pt_spin lock;
@@ -55,8 +56,8 @@ bool pt_race_memory_start(void)
     common.reserve_left = common.reserve ? RESERVE : 0;
     pt_race_rows = pt_sys_reserve_table(sizeof *pt_race_rows << PT_RACE_ROW_BITS);
     begin_numbers();
-    lists = pt_sys_reserve_table((size_t)LIST << PT_RACE_MANY_BITS);
-    return pt_race_cells && pt_race_rows && lists && common.reserve;
+    pt_race_many_table = pt_sys_reserve_table(LISTS);
+    return pt_race_cells && pt_race_rows && pt_race_many_table && common.reserve;
 }
 
 void pt_race_memory_restart(void)
@@ -64,7 +65,7 @@ void pt_race_memory_restart(void)
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
     pt_sys_empty(pt_race_rows, sizeof *pt_race_rows << PT_RACE_ROW_BITS);
-    pt_sys_empty(lists, (size_t)LIST << PT_RACE_MANY_BITS);
+    pt_sys_empty(pt_race_many_table, LISTS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
@@ -320,11 +321,6 @@ void pt_race_row_free(struct pt_race_self *self, uint32_t row)
 
 /* ---- lists of slots ---- */
 
-struct pt_race_many *pt_race_many_at(uint32_t at)
-{
-    return (struct pt_race_many *)(void *)(lists + (size_t)at * LIST);
-}
-
 static void push_many(struct pt_race_pieces *pieces, unsigned size, uint32_t at)
 {
     pt_race_many_at(at)->next = pieces->many[size];
@@ -370,7 +366,7 @@ uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size)
         refill_many(&self->pieces, size);
     uint32_t at = pop_many(&self->pieces, size);
     if (at)
-        pt_race_many_at(at)->size = (uint16_t)size;
+        pt_race_many_live(pt_race_many_at(at), size);
     return at;
 }
 

@@ -196,6 +196,8 @@ uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, 
     pt_race_calm(granule);
     uint32_t own = pt_race_cell_new(self);
     pt_race_cells[own].stamp++;
+    if (!w && !r)
+        return own;
     if (!self->opening)
         self->opening = self->memory.take(self->memory.context, sizeof(struct found));
     struct found *found = self->opening;
@@ -204,8 +206,9 @@ uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, 
     memset(found->visited, 0, sizeof found->visited);
     if (w & PT_RACE_OWN) {
         const struct pt_race_many *many = pt_race_many_of(w);
-        for (unsigned i = 0; i < many->count; i++)
-            push(found, many->slots[i]);
+        unsigned count = atomic_load_explicit(&many->count, memory_order_relaxed);
+        for (unsigned i = 0; i < count; i++)
+            push(found, pt_race_get(&many->slots[i]));
         pt_race_many_end(self, w);
     } else {
         push(found, w ? w | PT_RACE_WROTE : 0);

@@ -76,7 +76,7 @@ enum {
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
-    PT_RACE_STACK_BITS = 5,
+    PT_RACE_STACK_BITS = 8,
     PT_RACE_PIECES = 65,    /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_MANY_SIZES = 4, /* the same of lists of slots, as powers of two */
     PT_RACE_LOCKS = 64,     /* that are known to be held by a thread */
