@@ -221,6 +221,13 @@ uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t addre
     unsigned size = 32 - (unsigned)__builtin_clz(bytes) - first;
     if (!(word & PT_SHADOW_FINE) && known != bytes && !(bytes & ~known) && pt_shadow_access(word) != self->clock.id)
         return pt_granule_split(self, word, bytes, write);
+    if (word & PT_SHADOW_FINE && pt_clock_only_rungs()) {
+        if (!pt_narrow_unites(fine, size, write))
+            return pt_kept_put_rung(self->clock.id, fine, first, size, write) ? pt_granule_pack(self, address, word)
+                                                                              : word;
+        if (!write)
+            return pt_granule_unite(self, word);
+    }
     if (!(word & PT_SHADOW_FINE) || pt_narrow_unites(fine, size, write))
         return write ? pt_granule_after_write(self, address, word, bytes)
                      : pt_granule_after_read(self, address, word, bytes);

@@ -34,20 +34,40 @@ static inline __attribute__((always_inline)) bool pt_kept_begin(struct pt_shadow
     return false;
 }
 
+/* V_i into these bytes of a record, where there are only rungs, which have no references; true if it is to be packed.
+ */
+static inline __attribute__((always_inline)) bool pt_kept_put_rung(pt_clock_id rung, struct pt_fine *fine,
+                                                                   unsigned first, unsigned size, bool write)
+{
+    bool packs = write && pt_narrow_seems_whole(fine, rung, first);
+    for (unsigned i = first; i < first + size; i++)
+        fine->access[i] = rung;
+    for (unsigned i = first; write && i < first + size; i++)
+        fine->write[i] = rung;
+    return packs || __builtin_expect(pt_fine_are_many() && pt_narrow_agrees(fine, rung), 0);
+}
+
 /* V_i into the word of a granule of which these are all bytes in use, or into its record. */
 static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                uint64_t seen, uintptr_t address, unsigned bytes,
+                                                                uint64_t seen, uintptr_t address, unsigned size,
                                                                 bool write)
 {
+    unsigned bytes = pt_bytes_at(address, size);
     uint64_t clock = self->clock.id, marks = (uint64_t)bytes << PT_SHADOW_BYTES_AT, made;
     if (write && (seen & (PT_SHADOW_FINE | PT_SHADOW_CLOCKS | marks)) == (clock << PT_SHADOW_WRITE_AT | clock | marks))
         return;
     if ((seen & (PT_SHADOW_FINE | UINT64_C(0xff) << PT_SHADOW_BYTES_AT)) == marks) {
         made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : (seen & ~PT_SHADOW_CLOCK) | clock;
-        pt_self_give(&self->clock, 1 + write);
-        pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
-        if (write)
-            pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+        if (!pt_clock_only_rungs()) {
+            pt_self_give(&self->clock, 1 + write);
+            pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
+            if (write)
+                pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+        }
+    } else if (size < 8 && seen & PT_SHADOW_FINE && pt_clock_only_rungs()) {
+        if (!pt_kept_put_rung(self->clock.id, &pt_fines[pt_shadow_access(seen)], address & 7, size, write))
+            return;
+        made = pt_granule_pack(self, address, seen);
     } else {
         made = pt_kept_put(self, seen, address, bytes, write);
         if (made == seen)
@@ -59,12 +79,11 @@ static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow
 static inline __attribute__((always_inline)) void pt_kept_end_read(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                    uint64_t seen, uintptr_t address, unsigned size)
 {
-    unsigned bytes = pt_bytes_at(address, size);
     if (pt_fast_kept(self)) {
-        pt_kept_raise(self, word, seen, address, bytes, false);
+        pt_kept_raise(self, word, seen, address, size, false);
         pt_kept_exit(self);
     } else {
-        pt_granule_end_changed(self, word, address, bytes, false);
+        pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), false);
     }
     pt_fast_leave(self);
 }
@@ -75,13 +94,13 @@ static inline __attribute__((always_inline)) bool pt_kept_begin_write(struct pt_
     uint64_t seen;
     if (!pt_kept_begin(self, word, address, size, &seen))
         return false;
-    pt_kept_raise(self, word, seen, address, pt_bytes_at(address, size), true);
+    pt_kept_raise(self, word, seen, address, size, true);
     atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
     return true;
 }
 
-static inline void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address,
-                                     unsigned size)
+static inline __attribute__((always_inline)) void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                    uintptr_t address, unsigned size)
 {
     if (pt_fast_kept(self))
         pt_kept_exit(self);

@@ -59,9 +59,9 @@ static inline bool pt_narrow_still(const struct pt_shadow_self *self, pt_shadow_
     return atomic_load_explicit(&fine->life, memory_order_relaxed) == life;
 }
 
-/* Whether nothing has to be taken from these bytes of a locked granule. */
-static inline bool pt_narrow_is_past(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first,
-                                     unsigned size)
+/* Whether nothing has to be taken from these bytes of a locked granule, whatever their clocks are. */
+static inline bool pt_narrow_has_passed(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first,
+                                        unsigned size)
 {
     pt_clock_id before = self->clock.id; /* equal neighbours are asked for once */
     for (unsigned i = first; i < first + size; i++) {
@@ -70,6 +70,25 @@ static inline bool pt_narrow_is_past(struct pt_shadow_self *self, const struct p
         before = fine->access[i];
     }
     return true;
+}
+
+/* The same where there are only rungs: whether none of them is a later one. */
+static inline __attribute__((always_inline)) bool pt_narrow_is_below(pt_clock_id rung, const pt_clock_id *ids,
+                                                                     unsigned count)
+{
+    uint32_t later = 0;
+    for (unsigned i = 0; i < count; i++)
+        later |= rung - ids[i]; /* the top bit: numbers have fewer */
+    return !(later >> 31);
+}
+
+/* Either way. */
+static inline __attribute__((always_inline)) bool
+pt_narrow_is_past(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first, unsigned size)
+{
+    if (pt_clock_only_rungs())
+        return pt_narrow_is_below(self->clock.id, fine->access + first, size);
+    return pt_narrow_has_passed(self, fine, first, size);
 }
 
 /* An access that leaves nothing to tell the bytes of a granule apart: the slow path packs it. */

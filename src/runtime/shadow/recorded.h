@@ -127,34 +127,44 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         return slow_##name(address, order, site);                                                                      \
     }
-/* One of a granule whose bytes have different clocks (narrow.h), or that somebody keeps (kept.h). */
+/* One of a granule whose bytes have different clocks (narrow.h). */
+#define NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+    uint32_t life;                                                                                                     \
+    if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                            \
+        type value = perform;                                                                                          \
+        atomic_thread_fence(memory_order_acquire);                                                                     \
+        if (__builtin_expect(pt_narrow_still(self, word, seen, at, bytes, life), 1)) {                                 \
+            self->states++;                                                                                            \
+            return value;                                                                                              \
+        }                                                                                                              \
+    }
 #define DEFINE_NARROW_READ(name, bytes, type, perform)                                                                 \
     static COLD type narrow_##name(const void *address, int order, const struct pt_site *site,                         \
                                    struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                   \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        uint32_t life;                                                                                                 \
-        if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                        \
-            type value = perform;                                                                                      \
-            atomic_thread_fence(memory_order_acquire);                                                                 \
-            if (__builtin_expect(pt_narrow_still(self, word, seen, at, bytes, life), 1)) {                             \
-                self->states++;                                                                                        \
-                return value;                                                                                          \
-            }                                                                                                          \
-        } else if (seen & PT_SHADOW_KEPT) {                                                                            \
-            if (!pt_kept_begin(self, word, at, bytes, &seen))                                                          \
-                return slow_##name(address, order, site);                                                              \
-            type value = perform;                                                                                      \
-            self->states++;                                                                                            \
-            pt_kept_end_read(self, word, seen, at, bytes);                                                             \
-            return value;                                                                                              \
-        } else if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                               \
+        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+        if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                                      \
             type value = perform;                                                                                      \
             self->states++;                                                                                            \
             pt_narrow_end(self, word, seen, at, bytes, false);                                                         \
             return value;                                                                                              \
         }                                                                                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
+    }
+/* One of a granule that somebody keeps (kept.h). */
+#define DEFINE_KEPT_READ(name, bytes, type, perform)                                                                   \
+    static COLD type kept_##name(const void *address, int order, const struct pt_site *site,                           \
+                                 struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
+    {                                                                                                                  \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+        if (!pt_kept_begin(self, word, at, bytes, &seen))                                                              \
+            return slow_##name(address, order, site);                                                                  \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        pt_kept_end_read(self, word, seen, at, bytes);                                                                 \
+        return value;                                                                                                  \
     }
 /* Where the program records itself. */
 #define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
@@ -234,6 +244,7 @@ static bool is_untouched(uintptr_t address)
         return value;                                                                                                  \
     }                                                                                                                  \
     DEFINE_NARROW_READ(name, bytes, type, perform)                                                                     \
+    DEFINE_KEPT_READ(name, bytes, type, perform)                                                                       \
     static inline type recorded_##name(const void *address, int order, const struct pt_site *site)                     \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
@@ -243,7 +254,9 @@ static bool is_untouched(uintptr_t address)
             return pair_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
-        if (seen & (PT_SHADOW_FINE | PT_SHADOW_KEPT))                                                                  \
+        if (seen & PT_SHADOW_KEPT)                                                                                     \
+            return kept_##name(address, order, site, self, word, seen);                                                \
+        if (seen & PT_SHADOW_FINE)                                                                                     \
             return narrow_##name(address, order, site, self, word, seen);                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
     }
@@ -293,12 +306,6 @@ static bool is_untouched(uintptr_t address)
             return small_##name(address, value, op, order, site);                                                      \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
-        if (seen & PT_SHADOW_KEPT && pt_kept_begin_write(self, word, at, bytes)) {                                     \
-            type result = perform;                                                                                     \
-            self->states++;                                                                                            \
-            pt_kept_end_write(self, word, at, bytes);                                                                  \
-            return result;                                                                                             \
-        }                                                                                                              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \
         if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
             type result = perform;                                                                                     \
@@ -328,6 +335,18 @@ static bool is_untouched(uintptr_t address)
             pt_fast_end_passed(self, word, at, bytes, true, seen, true);                                               \
         return result;                                                                                                 \
     }                                                                                                                  \
+    /* Of a granule that somebody keeps (kept.h). */                                                                   \
+    static COLD type kept_##name(void *address, type value, int op, int order, const struct pt_site *site,             \
+                                 struct pt_shadow_self *self, pt_shadow_word *word)                                    \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        if (!pt_kept_begin_write(self, word, (uintptr_t)address, bytes))                                               \
+            return fast_##name(address, value, op, order, site);                                                       \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        pt_kept_end_write(self, word, (uintptr_t)address, bytes);                                                      \
+        return result;                                                                                                 \
+    }                                                                                                                  \
     /* Another thread was faster. */                                                                                   \
     static COLD type contended_##name(void *address, type value, int op, int order, const struct pt_site *site)        \
     {                                                                                                                  \
@@ -341,6 +360,8 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
+        if (seen & PT_SHADOW_KEPT)                                                                                     \
+            return kept_##name(address, value, op, order, site, self, word);                                           \
         if (!word || !pt_fast_write_is_known(self->fast, seen))                                                        \
             return fast_##name(address, value, op, order, site);                                                       \
         if (!pt_fast_lock(self, word, seen))                                                                           \
