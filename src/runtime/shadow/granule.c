@@ -100,6 +100,13 @@ static void release_word(struct pt_shadow_self *self, uint64_t word)
     }
 }
 
+void pt_granule_drop(struct pt_shadow_self *self, uint64_t word)
+{
+    release_word(self, word);
+    if (is_fine(word))
+        pt_fine_free(self, pt_shadow_access(word));
+}
+
 /* Whether one word can say it: all bytes in use have the same clocks. */
 static bool packs(const struct spread *in, unsigned *ret_bytes, unsigned *ret_at)
 {
@@ -132,9 +139,7 @@ static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t
         pt_self_acquire(&self->clock, in->access[at], 1);
         pt_self_acquire(&self->clock, in->write[at], 1);
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
-        release_word(self, word);
-        if (is_fine(word))
-            pt_fine_free(self, pt_shadow_access(word));
+        pt_granule_drop(self, word);
     } else {
         uint32_t id = pt_fine_new(self);
         if (!id)
@@ -312,8 +317,7 @@ uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, u
 /* The word of a granule that is written as a whole, in the place of a record that nobody looks at beside it. */
 static uint64_t overwrite_fine(struct pt_shadow_self *self, uint64_t word)
 {
-    release_word(self, word);
-    pt_fine_free(self, pt_shadow_access(word));
+    pt_granule_drop(self, word);
     pt_self_give(&self->clock, 2);
     return pt_shadow_pack(self->clock.id, self->clock.id, 0xff);
 }

@@ -22,6 +22,8 @@ static inline bool pt_fine_are_many(void)
 }
 /* A word in the page of this address is no longer 0. */
 void pt_shadow_note_use(uintptr_t address);
+/* What a word of nobody any more refers to is given up. */
+void pt_granule_drop(struct pt_shadow_self *self, uint64_t word);
 /* The locked granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
 /* The word of a locked granule, packed where it can be. */

@@ -91,8 +91,9 @@ static inline uint64_t pt_granule_lock_at(struct pt_shadow_self *self, pt_shadow
     return pt_granule_lock(word);
 }
 
-/* Ends the life of a whole granule which the thread keeps, and goes on keeping it. False: nothing has happened. */
-bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule);
+/* Ends the lives of whole granules in a page, from this one on as long as the thread keeps them, and goes on keeping
+ * them. The first that is left. */
+uintptr_t pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule, uintptr_t end);
 
 /* A fault in the middle of an access of a kept granule: true if there is one. It is given up, for others to open. */
 bool pt_kept_suspend(struct pt_shadow_self *self);

@@ -28,6 +28,7 @@
 /* Whether all bytes of an access within one granule have the clock V_i, and nothing else is to be known of them. */
 static inline bool pt_narrow_has(const struct pt_fine *fine, pt_clock_id clock, unsigned first, unsigned size)
 {
+#pragma GCC unroll 8
     for (unsigned i = first; i < first + size; i++)
         if (__atomic_load_n(&fine->access[i], __ATOMIC_RELAXED) != clock)
             return false;
@@ -165,6 +166,15 @@ static inline bool pt_narrow_agrees(const struct pt_fine *fine, pt_clock_id cloc
     bool agrees = true;
     for (unsigned i = 0; i < 8; i++)
         agrees &= fine->access[i] == clock || !fine->access[i];
+    return agrees;
+}
+
+/* The same before it, of its bytes and the others. */
+static inline bool pt_narrow_will_agree(const struct pt_fine *fine, pt_clock_id clock, unsigned first, unsigned size)
+{
+    bool agrees = true;
+    for (unsigned i = 0; i < 8; i++)
+        agrees &= i - first < size || fine->access[i] == clock || !fine->access[i];
     return agrees;
 }
 
