@@ -12,11 +12,8 @@ static pt_shadow_word *word(void)
     return pt_shadow_peek((uintptr_t)VARIABLE);
 }
 
-/* The keeper has a ring of clocks by then, and the other thread knows what it has done. */
-static int start_kept(void **state)
+static int keep(void)
 {
-    if (start(state) != 0)
-        return -1;
     play(0);
     for (unsigned i = 0; i < 20 * PT_KEPT_TURN && !(*word() & PT_SHADOW_KEPT); i++) {
         tick();
@@ -27,7 +24,38 @@ static int start_kept(void **state)
     return 0;
 }
 
+/* The keeper has a ring of clocks by then, and the other thread knows what it has done. */
+static int start_kept(void **state)
+{
+    return start(state) == 0 ? keep() : -1;
+}
+
 #ifndef PT_SEEDED
+/* The keeper alone has had events: clocks are rungs. The other thread knows of all of them but the last. */
+static int start_rungs(void **state)
+{
+    (void)state;
+    if (start_without_events() != 0)
+        return -1;
+    pt_clock_ladder_start();
+    int kept = keep();
+    pt_shadow_take(&threads[1], threads[0].clock.id);
+    tick(); /* so that its next access changes the word */
+    assert_true(pt_clock_is_rung(threads[0].clock.id) && pt_clock_only_rungs());
+    return kept;
+}
+
+/* ... and the granule has a record. */
+static int start_record(void **state)
+{
+    if (start_rungs(state) != 0)
+        return -1;
+    __portent_load2(VARIABLE, NULL);
+    assert_int_equal(*word() & PT_SHADOW_STATE, PT_SHADOW_FINE | PT_SHADOW_KEPT);
+    tick();
+    return 0;
+}
+
 /* The other thread has the keeper's clock: its next read is a known one, of a granule that it does not keep. */
 static int start_known(void **state)
 {
@@ -140,6 +168,39 @@ static void load_part(void)
     __portent_atomic_load2((uint16_t *)VARIABLE + 3, __ATOMIC_ACQUIRE, NULL);
 }
 
+/* The part of the value that says which of two it is: what was there first, or what another thread writes. */
+static void load_first_part(void)
+{
+    uint16_t part = __portent_atomic_load2(VARIABLE, __ATOMIC_ACQUIRE, NULL);
+    note(false, part == (uint16_t)first ? first : UINT64_C(1) << 32);
+}
+
+static void test_rungs_are_put_and_another_reads(void **state)
+{
+    (void)state;
+    explore_with(store, look, true);
+}
+
+static void test_rungs_are_put_and_another_writes(void **state)
+{
+    (void)state;
+    explore_with(load, change, true);
+}
+
+static void test_rungs_are_put_and_another_may_know(void **state)
+{
+    (void)state;
+    assert_int_equal(pt_shadow_access(*word()), threads[1].clock.id);
+    explore_with(store, load, true);
+}
+
+static void test_rungs_are_put_into_a_record(void **state)
+{
+    (void)state;
+    assert_true((uint16_t)*VARIABLE);
+    explore_with(load_first_part, change, true);
+}
+
 static void test_the_keeper_reads_and_another_writes(void **state)
 {
     (void)state;
@@ -183,6 +244,10 @@ int main(void)
         cmocka_unit_test_setup(test_a_piece_keeps_and_another_writes, start_beside),
         cmocka_unit_test_setup(test_a_record_of_a_kept_granule, start_kept),
         cmocka_unit_test_setup(test_a_known_read_of_what_another_keeps, start_known),
+        cmocka_unit_test_setup(test_rungs_are_put_and_another_reads, start_rungs),
+        cmocka_unit_test_setup(test_rungs_are_put_and_another_writes, start_rungs),
+        cmocka_unit_test_setup(test_rungs_are_put_and_another_may_know, start_rungs),
+        cmocka_unit_test_setup(test_rungs_are_put_into_a_record, start_record),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,14 +143,22 @@ static void step(unsigned *seed, unsigned thread)
         forget(thread, at, range);
 }
 
+/* As if records were many, so that fast paths pack granules, or no longer so. */
+static void pretend_many(bool many)
+{
+    static bool were;
+    if (many != were)
+        atomic_fetch_add(&pt_fines_out, many ? PT_FINE_MANY + 1u : -(PT_FINE_MANY + 1u));
+    were = many;
+}
+
 static void test_accesses_follow_algorithm_a(void **state)
 {
     (void)state;
     unsigned seed = 20, thread = 0;
     memcpy(expected, model_memory, sizeof expected);
     for (unsigned i = 0; i < STEPS; i++) {
-        if (i % 1000 == 0) /* as if records were many, so that fast paths pack granules, or no longer so */
-            atomic_fetch_add(&pt_fines_out, i % 2000 ? PT_FINE_MANY + 1u : i ? -(PT_FINE_MANY + 1u) : 0);
+        pretend_many(i / 1000 % 2);
         if (random_below(&seed, 4) == 0)
             thread = random_below(&seed, MODEL_THREADS);
         model_play(thread);
@@ -160,6 +168,7 @@ static void test_accesses_follow_algorithm_a(void **state)
         model_check(thread);
         assert_memory_equal(model_memory, expected, sizeof expected);
     }
+    pretend_many(false);
 }
 
 /* Every byte's clocks are those of the model. */
@@ -199,6 +208,7 @@ static void play_around(unsigned *seed, unsigned steps, bool ordered)
         if (random_below(seed, i / 4000 % 2 ? 4 : 150) == 0)
             thread = random_below(seed, MODEL_THREADS);
         model_play(thread);
+        pretend_many(i / 1000 % 2);
         if (random_below(seed, 12) == 0) {
             if (ordered)
                 take_turn(thread);
@@ -216,6 +226,83 @@ static void play_around(unsigned *seed, unsigned steps, bool ordered)
         assert_true(!ordered || !model_threads[thread].self.clock.id ||
                     pt_clock_is_rung(model_threads[thread].self.clock.id));
     }
+    pretend_many(false);
+}
+
+static unsigned kept_granules(void)
+{
+    unsigned kept = 0;
+    for (unsigned at = 0; at < MODEL_BYTES; at += 8)
+        kept += (atomic_load(pt_shadow_peek((uintptr_t)model_memory + at)) & PT_SHADOW_KEPT) != 0;
+    return kept;
+}
+
+static uint64_t word_at(unsigned at)
+{
+    return atomic_load(pt_shadow_peek((uintptr_t)model_memory + at));
+}
+
+static void tick_in_order(unsigned thread)
+{
+    model_play(thread);
+    take_turn(thread);
+    model_tick(thread);
+    take_turn(thread);
+}
+
+static void store_all(unsigned thread)
+{
+    for (unsigned at = 0; at < MODEL_BYTES; at += 8)
+        store(thread, at, 8, at);
+}
+
+/* A keeper ends lives as far as nobody else has locked a granule. */
+static void check_forgetting(struct pt_shadow_self *self)
+{
+    uintptr_t from = (uintptr_t)model_memory;
+    pt_shadow_word *other = pt_shadow_peek(from + 16);
+    pt_kept_open(other);
+    uint64_t seen = pt_granule_lock(other);
+    assert_int_equal(pt_kept_forget(self, pt_shadow_peek(from), from, from + MODEL_BYTES), from + 16);
+    assert_int_equal(atomic_load(other), seen | PT_SHADOW_LOCKED);
+    pt_granule_unlock(other, seen);
+    memset(model_bytes, 0, 16 * sizeof *model_bytes);
+    check_bytes();
+}
+
+/* The short ways of a keeper, one by one: where records are many one goes when its bytes agree, and of a granule that
+ * is kept in part there may be something to learn. */
+static void check_short_ways(void)
+{
+    struct pt_shadow_self *self = &model_threads[0].self;
+    for (unsigned i = 0; i < 100 && kept_granules() < MODEL_BYTES / 8; i++) {
+        tick_in_order(0);
+        keep_again();
+        store_all(0);
+    }
+    assert_int_equal(kept_granules(), MODEL_BYTES / 8);
+    check_forgetting(self);
+    pretend_many(true);
+    tick_in_order(0);
+    load(0, 24, 4);
+    assert_int_equal(word_at(24) & PT_SHADOW_STATE, PT_SHADOW_KEPT | PT_SHADOW_FINE);
+    load(0, 28, 4);
+    assert_int_equal(word_at(24) & PT_SHADOW_STATE, PT_SHADOW_KEPT);
+    pretend_many(false);
+    store_all(0);
+    tick_in_order(0);
+    tick_in_order(1);
+    store(1, 36, 4, 1);
+    assert_int_equal(kept_granules(), 0);
+    keep_again();
+    model_play(0);
+    self->kept_turn = PT_KEPT_TURN - 1; /* looks for a page that it could keep at its next access */
+    store(0, 40, 8, 1);
+    store(0, 32, 4, 1);
+    assert_int_equal(word_at(32) & PT_SHADOW_STATE, PT_SHADOW_KEPT | PT_SHADOW_FINE);
+    load(0, 36, 4);
+    model_check(0);
+    check_bytes();
 }
 
 /* While all events are in one order clocks are numbers of rungs; after the first that is not, they are both. */
@@ -226,6 +313,8 @@ static void test_rungs_follow_algorithm_a(void **state)
     memcpy(expected, model_memory, sizeof expected);
     pt_clock_ladder_start();
     play_around(&seed, STEPS, true);
+    check_short_ways();
+    model_play(0);
     model_tick(0);
     model_tick(1); /* which does not know of that */
     assert_false(pt_clock_is_rung(model_threads[1].self.clock.id));
@@ -248,14 +337,6 @@ static void keep_again(void)
         model_threads[i].self.never_keeps = false;
         atomic_store(&model_threads[i].self.keeping, UINT32_C(1) << 31); /* so many uses that they were worth it */
     }
-}
-
-static unsigned kept_granules(void)
-{
-    unsigned kept = 0;
-    for (unsigned at = 0; at < MODEL_BYTES; at += 8)
-        kept += (atomic_load(pt_shadow_peek((uintptr_t)model_memory + at)) & PT_SHADOW_KEPT) != 0;
-    return kept;
 }
 
 /* Each plays for long enough to keep the granules, in plain and in fine form, alone and in pieces; then another comes.

@@ -22,11 +22,11 @@
 enum { MARKS = PT_LADDER_MOST / PT_LADDER_MARK + 1, FIRST_ROOM = 64 };
 
 struct pt_clock_pair *pt_clock_rungs;
+_Atomic bool pt_clock_climbs;
 
 static struct {
     struct pt_spin lock;
-    _Atomic bool on; /* changed under the lock */
-    uint32_t last;   /* how many there are */
+    uint32_t last; /* how many there are */
     struct pt_clock_pair *now;
     uint32_t count, room; /* pairs of the last one */
 } ladder = {.lock = PT_SPIN(PT_RANK_CLOCK)};
@@ -43,13 +43,13 @@ void pt_clock_ladder_start(void)
         return;
     if (!pt_clock_rungs)
         pt_clock_rungs = pt_sys_reserve_table(sizeof *pt_clock_rungs * ((size_t)PT_LADDER_MOST + 1));
-    atomic_store_explicit(&ladder.on, pt_clock_rungs != NULL, memory_order_relaxed);
+    atomic_store_explicit(&pt_clock_climbs, pt_clock_rungs != NULL, memory_order_relaxed);
 }
 
 void pt_clock_ladder_restart(void)
 {
     pt_spin_reset(&ladder.lock);
-    atomic_store_explicit(&ladder.on, false, memory_order_relaxed);
+    atomic_store_explicit(&pt_clock_climbs, false, memory_order_relaxed);
     if (ladder.last)
         pt_sys_empty(pt_clock_rungs, sizeof *pt_clock_rungs * ((size_t)PT_LADDER_MOST + 1));
     memset(marks, 0, (ladder.last / PT_LADDER_MARK + 1) * sizeof *marks);
@@ -144,7 +144,7 @@ static void note_view(struct pt_clock_self *self, pt_clock_id id)
 static pt_clock_id next_rung(struct pt_clock_self *self, uint64_t count)
 {
     uint32_t last = ladder.last;
-    if (!atomic_load_explicit(&ladder.on, memory_order_relaxed) || last == PT_LADDER_MOST ||
+    if (!atomic_load_explicit(&pt_clock_climbs, memory_order_relaxed) || last == PT_LADDER_MOST ||
         self->id != (last ? PT_CLOCK_RUNG | last : 0) || (!last && !begin()) ||
         (ladder.count == ladder.room && !make_room()))
         return 0;
@@ -160,12 +160,12 @@ static pt_clock_id next_rung(struct pt_clock_self *self, uint64_t count)
 
 pt_clock_id pt_clock_climb(struct pt_clock_self *self, uint64_t count)
 {
-    if (!atomic_load_explicit(&ladder.on, memory_order_relaxed))
+    if (!atomic_load_explicit(&pt_clock_climbs, memory_order_relaxed))
         return 0;
     pt_spin_lock(&ladder.lock);
     pt_clock_id id = next_rung(self, count);
     if (!id)
-        atomic_store_explicit(&ladder.on, false, memory_order_relaxed);
+        atomic_store_explicit(&pt_clock_climbs, false, memory_order_relaxed);
     pt_spin_unlock(&ladder.lock);
     return id;
 }

@@ -41,7 +41,15 @@ struct pt_clock_view {
 
 #pragma GCC visibility push(hidden)
 extern struct pt_clock_pair *pt_clock_rungs; /* by number: the event of that rung */
+extern _Atomic bool pt_clock_climbs;         /* there may be a next one; changed under the lock */
 #pragma GCC visibility pop
+
+/* Whether every number that the caller may come across is a rung or 0. relaxed: the ladder ends before there is a
+ * snapshot, and whoever comes across one sees what was before. */
+static inline bool pt_clock_only_rungs(void)
+{
+    return atomic_load_explicit(&pt_clock_climbs, memory_order_relaxed);
+}
 
 /* From the next event on, if there is no clock yet but number 0. Facts (knowledge.h) need snapshots: not with them. */
 void pt_clock_ladder_start(void);

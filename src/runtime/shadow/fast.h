@@ -148,7 +148,7 @@ static inline bool pt_fast_kept(const struct pt_shadow_self *self)
 }
 
 /* Leaves the runtime, by the outermost entry. */
-static inline void pt_fast_leave(struct pt_shadow_self *self)
+static inline __attribute__((always_inline)) void pt_fast_leave(struct pt_shadow_self *self)
 {
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;

@@ -8,21 +8,24 @@
 
 #include "runtime/shadow/granule.h"
 
-enum { BATCH = 16, KEEPS = 64 };
+enum { BATCH = 16 };
 
 struct pt_fine *pt_fines;
 _Atomic uint32_t pt_fines_out;
 
+/* Numbers of free records lie side by side: those that are linked through themselves are a miss of the cache each. */
 static struct {
     struct pt_spin lock;
     uint32_t used; /* record 0 is none */
-    uint32_t free;
+    uint32_t count;
+    uint32_t *free;
 } fines = {.lock = PT_SPIN(PT_RANK_FINE), .used = 1};
 
 bool pt_fine_start(void)
 {
     pt_fines = pt_sys_reserve_table(sizeof *pt_fines << PT_FINE_BITS);
-    return pt_fines;
+    fines.free = pt_sys_reserve_table(sizeof *fines.free << PT_FINE_BITS);
+    return pt_fines && fines.free;
 }
 
 void pt_fine_restart(void)
@@ -30,25 +33,8 @@ void pt_fine_restart(void)
     pt_sys_empty(pt_fines, sizeof *pt_fines << PT_FINE_BITS);
     pt_spin_reset(&fines.lock);
     fines.used = 1;
-    fines.free = 0;
+    fines.count = 0;
     atomic_store_explicit(&pt_fines_out, 0, memory_order_relaxed);
-}
-
-static void keep(struct pt_shadow_self *self, uint32_t id)
-{
-    pt_fines[id].next_free = self->fines.first;
-    self->fines.first = id;
-    self->fines.count++;
-}
-
-static uint32_t take_kept(struct pt_shadow_self *self)
-{
-    uint32_t id = self->fines.first;
-    if (id) {
-        self->fines.first = pt_fines[id].next_free;
-        self->fines.count--;
-    }
-    return id;
 }
 
 /* relaxed: it is changed by who has the lock, and whoever else looks may be late */
@@ -62,35 +48,36 @@ static void fetch(struct pt_shadow_self *self)
 {
     pt_spin_lock(&fines.lock);
     for (unsigned i = 0; i < BATCH; i++) {
-        uint32_t id = fines.free;
-        if (id)
-            fines.free = pt_fines[id].next_free;
+        uint32_t id = 0;
+        if (fines.count)
+            id = fines.free[--fines.count];
         else if (!(fines.used >> PT_FINE_BITS))
             id = fines.used++;
         else
             break;
-        keep(self, id);
+        self->fines.ids[self->fines.count++] = id;
         count_out(1);
     }
     pt_spin_unlock(&fines.lock);
 }
 
+/* Those that were freed last stay. */
 static void give_back(struct pt_shadow_self *self, uint32_t count)
 {
     pt_spin_lock(&fines.lock);
-    for (uint32_t id; count && (id = take_kept(self)); count--) {
-        pt_fines[id].next_free = fines.free;
-        fines.free = id;
-        count_out(UINT32_MAX);
-    }
+    memcpy(fines.free + fines.count, self->fines.ids, count * sizeof *fines.free);
+    fines.count += count;
+    count_out(-count);
     pt_spin_unlock(&fines.lock);
+    self->fines.count -= count;
+    memmove(self->fines.ids, self->fines.ids + count, self->fines.count * sizeof *self->fines.ids);
 }
 
 uint32_t pt_fine_new(struct pt_shadow_self *self)
 {
-    if (!self->fines.first)
+    if (!self->fines.count)
         fetch(self);
-    uint32_t id = take_kept(self);
+    uint32_t id = self->fines.count ? self->fines.ids[--self->fines.count] : 0;
     if (!id)
         pt_runtime_give_up();
     atomic_thread_fence(memory_order_release); /* partner: that in pt_narrow_still; no instruction on x86 */
@@ -108,9 +95,9 @@ void pt_fine_free(struct pt_shadow_self *self, uint32_t id)
     /* release: whoever sees what it comes to have next sees this (narrow.h) */
     atomic_store_explicit(&fine->life, atomic_load_explicit(&fine->life, memory_order_relaxed) + 1,
                           memory_order_release);
-    keep(self, id);
-    if (self->fines.count > KEEPS)
-        give_back(self, KEEPS / 2);
+    self->fines.ids[self->fines.count++] = id;
+    if (self->fines.count == PT_FINES_KEPT)
+        give_back(self, PT_FINES_KEPT / 2);
 }
 
 void pt_fine_drop(struct pt_shadow_self *self)

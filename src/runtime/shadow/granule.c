@@ -48,6 +48,8 @@ static void spread_word(uint64_t word, struct spread *out)
 /* References that equal neighbours range are counted together: most granules range one variable. */
 static void acquire_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
 {
+    if (pt_clock_only_rungs())
+        return;
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
@@ -57,6 +59,8 @@ static void acquire_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
 
 static void release_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
 {
+    if (pt_clock_only_rungs())
+        return;
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
@@ -68,6 +72,10 @@ static void release_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
  * alike are changed together. */
 static void change_each(struct pt_shadow_self *self, pt_clock_id ids[8], const pt_clock_id now[8])
 {
+    if (pt_clock_only_rungs()) {
+        memcpy(ids, now, sizeof ids[0] * 8);
+        return;
+    }
     for (unsigned i = 0, j; i < 8; i = j) {
         pt_clock_id was = ids[i], is = now[i];
         for (j = i + 1; j < 8 && ids[j] == was && now[j] == is; j++)
@@ -90,6 +98,13 @@ static void release_word(struct pt_shadow_self *self, uint64_t word)
         pt_self_release(&self->clock, pt_shadow_access(word), 1);
         pt_self_release(&self->clock, pt_shadow_write(word), 1);
     }
+}
+
+void pt_granule_drop(struct pt_shadow_self *self, uint64_t word)
+{
+    release_word(self, word);
+    if (is_fine(word))
+        pt_fine_free(self, pt_shadow_access(word));
 }
 
 /* Whether one word can say it: all bytes in use have the same clocks. */
@@ -124,9 +139,7 @@ static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t
         pt_self_acquire(&self->clock, in->access[at], 1);
         pt_self_acquire(&self->clock, in->write[at], 1);
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
-        release_word(self, word);
-        if (is_fine(word))
-            pt_fine_free(self, pt_shadow_access(word));
+        pt_granule_drop(self, word);
     } else {
         uint32_t id = pt_fine_new(self);
         if (!id)
@@ -167,6 +180,28 @@ static void share(struct pt_shadow_self *self, pt_clock_id id, unsigned count)
         pt_self_release(&self->clock, id, 1);
 }
 
+/* The same of a granule that is in use as a whole, where there are only rungs, which have no references. */
+static void split_whole(struct pt_fine *fine, uint64_t word, pt_clock_id rung, unsigned bytes, bool write)
+{
+    pt_clock_id access = pt_shadow_access(word), written = pt_shadow_write(word);
+    for (unsigned i = 0; i < 8; i++) {
+        fine->access[i] = access;
+        fine->write[i] = written;
+    }
+    for (unsigned i = (unsigned)__builtin_ctz(bytes); bytes >> i; i++) {
+        fine->access[i] = rung;
+        if (write)
+            fine->write[i] = rung;
+    }
+}
+
+uint64_t pt_granule_unite(struct pt_shadow_self *self, uint64_t word)
+{
+    pt_clock_id written = fine_of(word)->write[0];
+    pt_fine_free(self, pt_shadow_access(word));
+    return pt_shadow_pack(self->clock.id, written, 0xff);
+}
+
 uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write)
 {
     uint32_t id = pt_fine_new(self);
@@ -175,6 +210,10 @@ uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned b
     if (!id)
         return word;
     struct pt_fine *fine = &pt_fines[id];
+    if (known == 0xff && pt_clock_only_rungs()) {
+        split_whole(fine, word, self->clock.id, bytes, write);
+        return id | PT_SHADOW_FINE;
+    }
     for (unsigned i = 0; i < 8; i++) {
         fine->access[i] = bytes >> i & 1 ? self->clock.id : others >> i & 1 ? access : 0;
         fine->write[i] = unwritten >> i & 1 ? written : known >> i & 1 ? self->clock.id : 0;
@@ -278,8 +317,7 @@ uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, u
 /* The word of a granule that is written as a whole, in the place of a record that nobody looks at beside it. */
 static uint64_t overwrite_fine(struct pt_shadow_self *self, uint64_t word)
 {
-    release_word(self, word);
-    pt_fine_free(self, pt_shadow_access(word));
+    pt_granule_drop(self, word);
     pt_self_give(&self->clock, 2);
     return pt_shadow_pack(self->clock.id, self->clock.id, 0xff);
 }

@@ -22,12 +22,17 @@ static inline bool pt_fine_are_many(void)
 }
 /* A word in the page of this address is no longer 0. */
 void pt_shadow_note_use(uintptr_t address);
+/* What a word of nobody any more refers to is given up. */
+void pt_granule_drop(struct pt_shadow_self *self, uint64_t word);
 /* The locked granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
 /* The word of a locked granule, packed where it can be. */
 uint64_t pt_granule_pack(struct pt_shadow_self *self, uintptr_t address, uint64_t word);
 /* The word of a locked granule after an access of some, not all, of its bytes in use, of which it learned nothing. */
 uint64_t pt_granule_split(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write);
+/* The word of a locked granule that is fine, after a read of all of it which knows of all accesses, where all bytes
+ * were written by the same clock and there are only rungs. */
+uint64_t pt_granule_unite(struct pt_shadow_self *self, uint64_t word);
 /* What its readings have (readers.h) goes into the locked granule's record. Reads through them that are under way are
  * over then, and none begins until the granule is unlocked: whoever is to write collects before. */
 void pt_granule_collect(struct pt_shadow_self *self, uint64_t word);

@@ -198,20 +198,28 @@ bool pt_kept_lock(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t g
 
 /* --- granules --- */
 
-bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule)
+/* Whether nothing is to be learned of a kept granule: of one that is not fine A is no later than V_i. */
+static inline bool teaches_nothing(struct pt_shadow_self *self, uint64_t word)
 {
-    if (!(atomic_load_explicit(word, memory_order_relaxed) & PT_SHADOW_KEPT) || !self->keeper ||
-        !pt_kept_enter(self, granule))
-        return false;
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    bool plain = (seen & PT_SHADOW_STATE) == PT_SHADOW_KEPT; /* nothing is to be learned: A is no later than V_i */
-    if (plain) {
-        pt_self_release(&self->clock, pt_shadow_access(seen), 1);
-        pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+    return !(word & PT_SHADOW_FINE) || pt_narrow_is_past(self, &pt_fines[pt_shadow_access(word)], 0, 8);
+}
+
+uintptr_t pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule, uintptr_t end)
+{
+    if (!self->keeper || !pt_kept_enter(self, granule))
+        return granule;
+    for (; granule + 8 <= end; granule += 8, word++) {
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (!(seen & ~PT_SHADOW_KEPT))
+            continue;
+        if (!(seen & PT_SHADOW_KEPT) || !teaches_nothing(self, seen))
+            break;
+        if (seen & PT_SHADOW_FINE || !pt_clock_only_rungs())
+            pt_granule_drop(self, seen);
         atomic_store_explicit(word, PT_SHADOW_KEPT, memory_order_relaxed);
     }
     pt_kept_exit(self);
-    return plain;
+    return granule;
 }
 
 uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t address, unsigned bytes, bool write)
@@ -221,6 +229,13 @@ uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t addre
     unsigned size = 32 - (unsigned)__builtin_clz(bytes) - first;
     if (!(word & PT_SHADOW_FINE) && known != bytes && !(bytes & ~known) && pt_shadow_access(word) != self->clock.id)
         return pt_granule_split(self, word, bytes, write);
+    if (word & PT_SHADOW_FINE && pt_clock_only_rungs()) {
+        if (!pt_narrow_unites(fine, size, write))
+            return pt_kept_put_rung(self->clock.id, fine, first, size, write) ? pt_granule_pack(self, address, word)
+                                                                              : word;
+        if (!write)
+            return pt_granule_unite(self, word);
+    }
     if (!(word & PT_SHADOW_FINE) || pt_narrow_unites(fine, size, write))
         return write ? pt_granule_after_write(self, address, word, bytes)
                      : pt_granule_after_read(self, address, word, bytes);
@@ -281,22 +296,39 @@ static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen
     return false;
 }
 
-/* Whether all of a stretch is kept, or can be, and nothing is to be learned of it. */
-static bool is_kept(struct pt_shadow_self *self, const struct stretch *stretch)
+enum { LINE = 8 }; /* words of a line of the cache */
+
+/* Whether so many words, from that granule's on, are kept, or can be, and nothing is to be learned of them. */
+static inline __attribute__((always_inline)) bool is_kept_here(struct pt_shadow_self *self, uint64_t *words,
+                                                               uintptr_t granule, unsigned count)
 {
     uint64_t all = PT_SHADOW_KEPT, any = 0;
-    for (size_t i = 0; i < stretch->count; i++) {
-        uint64_t seen = __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t seen = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
         all &= seen;
         any |= seen;
     }
-    for (size_t i = 0; !all && i < stretch->count; i++)
-        if (!keep_word(self, &stretch->words[i], __atomic_load_n(&stretch->words[i], __ATOMIC_RELAXED),
-                       stretch->low + i * 8))
+    for (unsigned i = 0; !all && i < count; i++)
+        if (!keep_word(self, &words[i], __atomic_load_n(&words[i], __ATOMIC_RELAXED), granule + i * 8))
             return false;
-    for (size_t i = 0; any & PT_SHADOW_FINE && i < stretch->count; i++)
-        if (stretch->words[i] & PT_SHADOW_FINE &&
-            !pt_narrow_is_past(self, &pt_fines[pt_shadow_access(stretch->words[i])], 0, 8))
+    for (unsigned i = 0; any & PT_SHADOW_FINE && i < count; i++) {
+        if (!teaches_nothing(self, words[i]))
+            return false;
+        if (words[i] & PT_SHADOW_FINE)
+            __builtin_prefetch(pt_fines[pt_shadow_access(words[i])].write); /* for what follows */
+    }
+    return true;
+}
+
+static bool is_kept(struct pt_shadow_self *self, const struct stretch *stretch)
+{
+    size_t i = 0;
+    for (; i + LINE <= stretch->count; i += LINE)
+        if (!is_kept_here(self, stretch->words + i, stretch->low + i * 8, LINE))
+            return false;
+    for (; i < stretch->count; i++)
+        if (!is_kept_here(self, stretch->words + i, stretch->low + i * 8, 1))
             return false;
     return true;
 }

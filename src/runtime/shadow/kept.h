@@ -35,21 +35,21 @@ enum { PT_KEPT_BY = (1 << 26) - 1, PT_KEPT_MOVING = 1 << 26, PT_KEPT_TIMES_AT = 
 #define PT_KEPT_NEVER ((uint32_t)PT_KEPT_TIMES << PT_KEPT_TIMES_AT) /* nobody does, for good */
 enum { PT_KEPT_TURN = 16 }; /* accesses after which a thread looks whether the page could be its own */
 
-static inline pt_kept_cell *pt_kept_cell_of(uintptr_t address)
+static inline __attribute__((always_inline)) pt_kept_cell *pt_kept_cell_of(uintptr_t address)
 {
     struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
     return &leaf->keepers[(address & ((1u << PT_LEAF_BITS) - 1)) >> 12];
 }
 
 /* Whether the thread keeps the page, and may use that now. */
-static inline bool pt_kept_is_own(const struct pt_shadow_self *self, uintptr_t address)
+static inline __attribute__((always_inline)) bool pt_kept_is_own(const struct pt_shadow_self *self, uintptr_t address)
 {
     /* acquire: partner of the release by which it became so; it was this thread's */
     uint32_t state = atomic_load_explicit(pt_kept_cell_of(address), memory_order_acquire);
     return (state & (PT_KEPT_BY | PT_KEPT_MOVING)) == self->keeper && self->keeper;
 }
 
-static inline void pt_kept_exit(struct pt_shadow_self *self)
+static inline __attribute__((always_inline)) void pt_kept_exit(struct pt_shadow_self *self)
 {
     /* release: partner of the acquire of who waits for it */
     uint32_t keeping = atomic_load_explicit(&self->keeping, memory_order_relaxed);
@@ -91,8 +91,9 @@ static inline uint64_t pt_granule_lock_at(struct pt_shadow_self *self, pt_shadow
     return pt_granule_lock(word);
 }
 
-/* Ends the life of a whole granule which the thread keeps, and goes on keeping it. False: nothing has happened. */
-bool pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule);
+/* Ends the lives of whole granules in a page, from this one on as long as the thread keeps them, and goes on keeping
+ * them. The first that is left. */
+uintptr_t pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule, uintptr_t end);
 
 /* A fault in the middle of an access of a kept granule: true if there is one. It is given up, for others to open. */
 bool pt_kept_suspend(struct pt_shadow_self *self);

@@ -1,6 +1,10 @@
 /*
  * Accesses of one granule by the thread that keeps it (kept.h). A fine granule may have bytes of which there is
  * something to learn: those are for the slow path.
+ *
+ * While all clocks are rungs (clock/ladder.h) most accesses take a short way: numbers are compared and stored, nothing
+ * has references, and nothing is called on it. pt_clock_only_rungs is asked before the thread is at work: what it keeps
+ * then was put there by itself, or locked by it since, so that there is no other clock if the ladder ends meanwhile.
  */
 #ifndef PT_RUNTIME_SHADOW_KEPT_ACCESS_H
 #define PT_RUNTIME_SHADOW_KEPT_ACCESS_H
@@ -34,20 +38,40 @@ static inline __attribute__((always_inline)) bool pt_kept_begin(struct pt_shadow
     return false;
 }
 
+/* V_i into these bytes of a record, where there are only rungs, which have no references; true if it is to be packed.
+ */
+static inline __attribute__((always_inline)) bool pt_kept_put_rung(pt_clock_id rung, struct pt_fine *fine,
+                                                                   unsigned first, unsigned size, bool write)
+{
+    bool packs = write && pt_narrow_seems_whole(fine, rung, first);
+    for (unsigned i = first; i < first + size; i++)
+        fine->access[i] = rung;
+    for (unsigned i = first; write && i < first + size; i++)
+        fine->write[i] = rung;
+    return packs || __builtin_expect(pt_fine_are_many() && pt_narrow_agrees(fine, rung), 0);
+}
+
 /* V_i into the word of a granule of which these are all bytes in use, or into its record. */
 static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                uint64_t seen, uintptr_t address, unsigned bytes,
+                                                                uint64_t seen, uintptr_t address, unsigned size,
                                                                 bool write)
 {
+    unsigned bytes = pt_bytes_at(address, size);
     uint64_t clock = self->clock.id, marks = (uint64_t)bytes << PT_SHADOW_BYTES_AT, made;
     if (write && (seen & (PT_SHADOW_FINE | PT_SHADOW_CLOCKS | marks)) == (clock << PT_SHADOW_WRITE_AT | clock | marks))
         return;
     if ((seen & (PT_SHADOW_FINE | UINT64_C(0xff) << PT_SHADOW_BYTES_AT)) == marks) {
         made = write ? marks | clock << PT_SHADOW_WRITE_AT | clock : (seen & ~PT_SHADOW_CLOCK) | clock;
-        pt_self_give(&self->clock, 1 + write);
-        pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
-        if (write)
-            pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+        if (!pt_clock_only_rungs()) {
+            pt_self_give(&self->clock, 1 + write);
+            pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
+            if (write)
+                pt_self_release(&self->clock, pt_shadow_write(seen), 1);
+        }
+    } else if (size < 8 && seen & PT_SHADOW_FINE && pt_clock_only_rungs()) {
+        if (!pt_kept_put_rung(self->clock.id, &pt_fines[pt_shadow_access(seen)], address & 7, size, write))
+            return;
+        made = pt_granule_pack(self, address, seen);
     } else {
         made = pt_kept_put(self, seen, address, bytes, write);
         if (made == seen)
@@ -59,12 +83,11 @@ static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow
 static inline __attribute__((always_inline)) void pt_kept_end_read(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                    uint64_t seen, uintptr_t address, unsigned size)
 {
-    unsigned bytes = pt_bytes_at(address, size);
     if (pt_fast_kept(self)) {
-        pt_kept_raise(self, word, seen, address, bytes, false);
+        pt_kept_raise(self, word, seen, address, size, false);
         pt_kept_exit(self);
     } else {
-        pt_granule_end_changed(self, word, address, bytes, false);
+        pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), false);
     }
     pt_fast_leave(self);
 }
@@ -75,19 +98,87 @@ static inline __attribute__((always_inline)) bool pt_kept_begin_write(struct pt_
     uint64_t seen;
     if (!pt_kept_begin(self, word, address, size, &seen))
         return false;
-    pt_kept_raise(self, word, seen, address, pt_bytes_at(address, size), true);
+    pt_kept_raise(self, word, seen, address, size, true);
     atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
     return true;
 }
 
-static inline void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address,
-                                     unsigned size)
+static inline __attribute__((always_inline)) void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                    uintptr_t address, unsigned size)
 {
     if (pt_fast_kept(self))
         pt_kept_exit(self);
     else
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), true);
     pt_fast_leave(self);
+}
+
+/* --- the short way, while all clocks are rungs --- */
+
+/* Whether the granule is left as one word, or as the record that it has, with nothing to learn of these bytes. */
+static inline __attribute__((always_inline)) bool pt_kept_is_short(pt_clock_id rung, uint64_t seen, uintptr_t address,
+                                                                   unsigned size, bool write)
+{
+    uint64_t marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
+    if (!(seen & PT_SHADOW_FINE))
+        return (seen & UINT64_C(0xff) << PT_SHADOW_BYTES_AT) == marks ||
+               (write && (seen & (PT_SHADOW_CLOCKS | marks)) == pt_shadow_pack(rung, rung, 0) + marks);
+    const struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
+    unsigned first = address & 7;
+    return size < 8 && pt_narrow_is_below(rung, fine->access + first, size) &&
+           !(write && pt_narrow_seems_whole(fine, rung, first)) &&
+           !__builtin_expect(pt_fine_are_many() && pt_narrow_will_agree(fine, rung, first, size), 0);
+}
+
+/* As pt_kept_begin; false: nothing has happened, and whoever is called now will attend to what came meanwhile. */
+static inline __attribute__((always_inline)) bool pt_kept_begin_short(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                      uintptr_t address, unsigned size, bool write,
+                                                                      uint64_t *ret_seen)
+{
+    if (self->busy || !pt_clock_only_rungs())
+        return false;
+    self->busy = 1;
+    self->locked_word = word;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(pt_kept_enter(self, address), 1)) {
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (__builtin_expect(seen & PT_SHADOW_KEPT && pt_kept_is_short(self->clock.id, seen, address, size, write),
+                             1)) {
+            *ret_seen = seen;
+            return true;
+        }
+        pt_kept_exit(self);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = 0;
+    return false;
+}
+
+static inline __attribute__((always_inline)) void pt_kept_put_short(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                    uint64_t seen, uintptr_t address, unsigned size,
+                                                                    bool write)
+{
+    uint64_t rung = self->clock.id, kept = write ? ~PT_SHADOW_CLOCKS : ~PT_SHADOW_CLOCK;
+    struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
+    if (!(seen & PT_SHADOW_FINE)) {
+        uint64_t made = (seen & kept) | (write ? rung << PT_SHADOW_WRITE_AT | rung : rung);
+        atomic_store_explicit(word, made, memory_order_relaxed);
+        return;
+    }
+    for (unsigned i = 0; i < size; i++)
+        fine->access[(address & 7) + i] = (pt_clock_id)rung;
+    for (unsigned i = 0; write && i < size; i++)
+        fine->write[(address & 7) + i] = (pt_clock_id)rung;
+}
+
+/* True: there is something to attend to. */
+static inline __attribute__((always_inline)) bool pt_kept_leave(struct pt_shadow_self *self)
+{
+    pt_kept_exit(self);
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    return __builtin_expect(self->attention != 0, 0);
 }
 
 #endif

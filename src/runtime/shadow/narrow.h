@@ -28,6 +28,7 @@
 /* Whether all bytes of an access within one granule have the clock V_i, and nothing else is to be known of them. */
 static inline bool pt_narrow_has(const struct pt_fine *fine, pt_clock_id clock, unsigned first, unsigned size)
 {
+#pragma GCC unroll 8
     for (unsigned i = first; i < first + size; i++)
         if (__atomic_load_n(&fine->access[i], __ATOMIC_RELAXED) != clock)
             return false;
@@ -59,9 +60,9 @@ static inline bool pt_narrow_still(const struct pt_shadow_self *self, pt_shadow_
     return atomic_load_explicit(&fine->life, memory_order_relaxed) == life;
 }
 
-/* Whether nothing has to be taken from these bytes of a locked granule. */
-static inline bool pt_narrow_is_past(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first,
-                                     unsigned size)
+/* Whether nothing has to be taken from these bytes of a locked granule, whatever their clocks are. */
+static inline bool pt_narrow_has_passed(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first,
+                                        unsigned size)
 {
     pt_clock_id before = self->clock.id; /* equal neighbours are asked for once */
     for (unsigned i = first; i < first + size; i++) {
@@ -70,6 +71,25 @@ static inline bool pt_narrow_is_past(struct pt_shadow_self *self, const struct p
         before = fine->access[i];
     }
     return true;
+}
+
+/* The same where there are only rungs: whether none of them is a later one. */
+static inline __attribute__((always_inline)) bool pt_narrow_is_below(pt_clock_id rung, const pt_clock_id *ids,
+                                                                     unsigned count)
+{
+    uint32_t later = 0;
+    for (unsigned i = 0; i < count; i++)
+        later |= rung - ids[i]; /* the top bit: numbers have fewer */
+    return !(later >> 31);
+}
+
+/* Either way. */
+static inline __attribute__((always_inline)) bool
+pt_narrow_is_past(struct pt_shadow_self *self, const struct pt_fine *fine, unsigned first, unsigned size)
+{
+    if (pt_clock_only_rungs())
+        return pt_narrow_is_below(self->clock.id, fine->access + first, size);
+    return pt_narrow_has_passed(self, fine, first, size);
 }
 
 /* An access that leaves nothing to tell the bytes of a granule apart: the slow path packs it. */
@@ -146,6 +166,15 @@ static inline bool pt_narrow_agrees(const struct pt_fine *fine, pt_clock_id cloc
     bool agrees = true;
     for (unsigned i = 0; i < 8; i++)
         agrees &= fine->access[i] == clock || !fine->access[i];
+    return agrees;
+}
+
+/* The same before it, of its bytes and the others. */
+static inline bool pt_narrow_will_agree(const struct pt_fine *fine, pt_clock_id clock, unsigned first, unsigned size)
+{
+    bool agrees = true;
+    for (unsigned i = 0; i < 8; i++)
+        agrees &= i - first < size || fine->access[i] == clock || !fine->access[i];
     return agrees;
 }
 

@@ -127,34 +127,69 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         return slow_##name(address, order, site);                                                                      \
     }
-/* One of a granule whose bytes have different clocks (narrow.h), or that somebody keeps (kept.h). */
+/* One of a granule whose bytes have different clocks (narrow.h). */
+#define NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+    uint32_t life;                                                                                                     \
+    if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                            \
+        type value = perform;                                                                                          \
+        atomic_thread_fence(memory_order_acquire);                                                                     \
+        if (__builtin_expect(pt_narrow_still(self, word, seen, at, bytes, life), 1)) {                                 \
+            self->states++;                                                                                            \
+            return value;                                                                                              \
+        }                                                                                                              \
+    }
 #define DEFINE_NARROW_READ(name, bytes, type, perform)                                                                 \
     static COLD type narrow_##name(const void *address, int order, const struct pt_site *site,                         \
                                    struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                   \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        uint32_t life;                                                                                                 \
-        if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                        \
-            type value = perform;                                                                                      \
-            atomic_thread_fence(memory_order_acquire);                                                                 \
-            if (__builtin_expect(pt_narrow_still(self, word, seen, at, bytes, life), 1)) {                             \
-                self->states++;                                                                                        \
-                return value;                                                                                          \
-            }                                                                                                          \
-        } else if (seen & PT_SHADOW_KEPT) {                                                                            \
-            if (!pt_kept_begin(self, word, at, bytes, &seen))                                                          \
-                return slow_##name(address, order, site);                                                              \
-            type value = perform;                                                                                      \
-            self->states++;                                                                                            \
-            pt_kept_end_read(self, word, seen, at, bytes);                                                             \
-            return value;                                                                                              \
-        } else if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                               \
+        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+        if (!self->busy && pt_narrow_begin(self, word, seen, at, bytes, false)) {                                      \
             type value = perform;                                                                                      \
             self->states++;                                                                                            \
             pt_narrow_end(self, word, seen, at, bytes, false);                                                         \
             return value;                                                                                              \
         }                                                                                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
+    }
+/* One of a granule that somebody keeps (kept.h): the short way, and what it leaves to others by calls at its end, so
+ * that it needs no frame. */
+#define DEFINE_KEPT_READ(name, bytes, type, perform)                                                                   \
+    static COLD type rest_##name(const void *address, int order, const struct pt_site *site,                           \
+                                 struct pt_shadow_self *self, pt_shadow_word *word)                                    \
+    {                                                                                                                  \
+        uint64_t seen;                                                                                                 \
+        if (!pt_kept_begin(self, word, (uintptr_t)address, bytes, &seen))                                              \
+            return slow_##name(address, order, site);                                                                  \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        pt_kept_end_read(self, word, seen, (uintptr_t)address, bytes);                                                 \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD type faulted_##name(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t at, type value)       \
+    {                                                                                                                  \
+        pt_granule_end_changed(self, word, at, pt_bytes_at(at, bytes), false);                                         \
+        pt_fast_leave(self);                                                                                           \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD type attended_##name(struct pt_shadow_self *self, type value)                                          \
+    {                                                                                                                  \
+        pt_shadow_hooks.attend(self);                                                                                  \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD type kept_##name(const void *address, int order, const struct pt_site *site,                           \
+                                 struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
+    {                                                                                                                  \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+        if (!pt_kept_begin_short(self, word, at, bytes, false, &seen))                                                 \
+            return rest_##name(address, order, site, self, word);                                                      \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        if (!pt_fast_kept(self))                                                                                       \
+            return faulted_##name(self, word, at, value);                                                              \
+        pt_kept_put_short(self, word, seen, at, bytes, false);                                                         \
+        return pt_kept_leave(self) ? attended_##name(self, value) : value;                                             \
     }
 /* Where the program records itself. */
 #define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
@@ -234,6 +269,7 @@ static bool is_untouched(uintptr_t address)
         return value;                                                                                                  \
     }                                                                                                                  \
     DEFINE_NARROW_READ(name, bytes, type, perform)                                                                     \
+    DEFINE_KEPT_READ(name, bytes, type, perform)                                                                       \
     static inline type recorded_##name(const void *address, int order, const struct pt_site *site)                     \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
@@ -243,7 +279,9 @@ static bool is_untouched(uintptr_t address)
             return pair_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
-        if (seen & (PT_SHADOW_FINE | PT_SHADOW_KEPT))                                                                  \
+        if (seen & PT_SHADOW_KEPT)                                                                                     \
+            return kept_##name(address, order, site, self, word, seen);                                                \
+        if (seen & PT_SHADOW_FINE)                                                                                     \
             return narrow_##name(address, order, site, self, word, seen);                                              \
         return fast_##name(address, order, site, self, word, seen);                                                    \
     }
@@ -293,12 +331,6 @@ static bool is_untouched(uintptr_t address)
             return small_##name(address, value, op, order, site);                                                      \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
-        if (seen & PT_SHADOW_KEPT && pt_kept_begin_write(self, word, at, bytes)) {                                     \
-            type result = perform;                                                                                     \
-            self->states++;                                                                                            \
-            pt_kept_end_write(self, word, at, bytes);                                                                  \
-            return result;                                                                                             \
-        }                                                                                                              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \
         if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
             type result = perform;                                                                                     \
@@ -328,11 +360,57 @@ static bool is_untouched(uintptr_t address)
             pt_fast_end_passed(self, word, at, bytes, true, seen, true);                                               \
         return result;                                                                                                 \
     }                                                                                                                  \
-    /* Another thread was faster. */                                                                                   \
-    static COLD type contended_##name(void *address, type value, int op, int order, const struct pt_site *site)        \
+    /* Of a granule that somebody keeps (kept.h), as reads. */                                                         \
+    static COLD type rest_##name(void *address, type value, int op, int order, const struct pt_site *site,             \
+                                 struct pt_shadow_self *self, pt_shadow_word *word)                                    \
     {                                                                                                                  \
-        pt_fast_leave(pt_self);                                                                                        \
-        return fast_##name(address, value, op, order, site);                                                           \
+        (void)op, (void)order;                                                                                         \
+        if (!pt_kept_begin_write(self, word, (uintptr_t)address, bytes))                                               \
+            return fast_##name(address, value, op, order, site);                                                       \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        pt_kept_end_write(self, word, (uintptr_t)address, bytes);                                                      \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    static COLD type faulted_##name(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t at, type result)      \
+    {                                                                                                                  \
+        pt_granule_end_changed(self, word, at, pt_bytes_at(at, bytes), true);                                          \
+        pt_fast_leave(self);                                                                                           \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    static COLD type attended_##name(struct pt_shadow_self *self, type result)                                         \
+    {                                                                                                                  \
+        pt_shadow_hooks.attend(self);                                                                                  \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    static COLD type kept_##name(void *address, type value, int op, int order, const struct pt_site *site,             \
+                                 struct pt_shadow_self *self, pt_shadow_word *word)                                    \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        uint64_t seen;                                                                                                 \
+        if (!pt_kept_begin_short(self, word, at, bytes, true, &seen))                                                  \
+            return rest_##name(address, value, op, order, site, self, word);                                           \
+        pt_kept_put_short(self, word, seen, at, bytes, true);                                                          \
+        atomic_thread_fence(memory_order_release); /* as in pt_kept_begin_write */                                     \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        if (!pt_fast_kept(self))                                                                                       \
+            return faulted_##name(self, word, at, result);                                                             \
+        return pt_kept_leave(self) ? attended_##name(self, result) : result;                                           \
+    }                                                                                                                  \
+    static COLD type known_##name(void *address, type value, int op, int order, const struct pt_site *site,            \
+                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                    \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        if (!pt_fast_lock(self, word, seen)) { /* another thread was faster */                                         \
+            pt_fast_leave(self);                                                                                       \
+            return fast_##name(address, value, op, order, site);                                                       \
+        }                                                                                                              \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        pt_fast_end_known(self, word, (uintptr_t)address, bytes, seen);                                                \
+        return result;                                                                                                 \
     }                                                                                                                  \
     static inline type recorded_##name(void *address, type value, int op, int order, const struct pt_site *site)       \
     {                                                                                                                  \
@@ -341,14 +419,11 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
-        if (!word || !pt_fast_write_is_known(self->fast, seen))                                                        \
-            return fast_##name(address, value, op, order, site);                                                       \
-        if (!pt_fast_lock(self, word, seen))                                                                           \
-            return contended_##name(address, value, op, order, site);                                                  \
-        type result = perform;                                                                                         \
-        self->states++;                                                                                                \
-        pt_fast_end_known(self, word, at, bytes, seen);                                                                \
-        return result;                                                                                                 \
+        if (seen & PT_SHADOW_KEPT)                                                                                     \
+            return kept_##name(address, value, op, order, site, self, word);                                           \
+        if (word && pt_fast_write_is_known(self->fast, seen))                                                          \
+            return known_##name(address, value, op, order, site, self, word, seen);                                    \
+        return fast_##name(address, value, op, order, site);                                                           \
     }
 
 #define DEFINE_SLOW_EXCHANGE(bytes, type)                                                                              \

@@ -22,7 +22,7 @@
 #include "runtime/shadow/hooks.h"
 #include "runtime/sys/runtime.h"
 
-enum { PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6 };
+enum { PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6, PT_FINES_KEPT = 64 };
 
 /* Why a thread is not simply done when it leaves the runtime: a signal or a violation was deferred. */
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2, PT_ATTEND_PATHS = 4 };
@@ -102,7 +102,7 @@ struct pt_shadow_self {
     struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
     struct {
-        uint32_t first, count; /* records of granules that it keeps for itself (fine.c) */
+        uint32_t count, ids[PT_FINES_KEPT]; /* records of granules that it keeps for itself (fine.c) */
     } fines;
     struct pt_locked_range *volatile locked; /* what it has locked now, for faults in the middle of an access */
     /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as

@@ -104,18 +104,21 @@ static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t fr
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
     pt_shadow_word *word = pt_shadow_peek(granule);
     for (; granule < end; granule += 8, word++) {
-        if (!(atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_KEPT))
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        if (!(seen & ~PT_SHADOW_KEPT))
             continue;
+        any = true;
         unsigned bytes = bytes_between(granule, from, to);
-        if (bytes == 0xff && pt_kept_forget(self, word, granule)) {
-            any = true;
+        uintptr_t next = seen & PT_SHADOW_KEPT && bytes == 0xff ? pt_kept_forget(self, word, granule, end) : granule;
+        if (next != granule) {
+            word += (next - granule) / 8 - 1;
+            granule = next - 8;
             continue;
         }
-        uint64_t seen = pt_granule_lock_at(self, word, granule);
+        seen = pt_granule_lock_at(self, word, granule);
         if (keep)
             pt_granule_before_read(self, seen, bytes);
         pt_granule_unlock(word, pt_granule_forget(self, granule, seen, bytes));
-        any = true;
     }
     return any;
 }

@@ -64,10 +64,9 @@ struct pt_shadow_leaf {
 
 struct pt_fine { /* what a read looks at stands in the first line */
     _Alignas(64) pt_clock_id access[8];
-    uint64_t readers; /* threads that have a reading of it (readers.h), by slot ... */
-    uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
-    uint32_t watch;   /* first of the watched variables in this granule (watch.h), 0: none */
-    uint32_t next_free;
+    uint64_t readers;      /* threads that have a reading of it (readers.h), by slot ... */
+    uint8_t bytes;         /* ... of these bytes; 0: it is not for readings */
+    uint32_t watch;        /* first of the watched variables in this granule (watch.h), 0: none */
     _Atomic uint32_t life; /* how often it has been a granule's and then was not any more */
     _Alignas(64) pt_clock_id write[8];
 };
