@@ -43,6 +43,7 @@ demo: deps all ## compile the water tank, run it, and predict its violation from
 	if [ $$status -ne 66 ]; then echo "expected exit status 66 (a violation is found), got $$status" >&2; exit 1; fi
 
 check: deps all ## run every test; CHECK_RANDOM=N: that many random cases of each oracle instead of its own number
+	@tools/deps check
 	@tools/run-tests build $(if $(CHECK_RANDOM),--random $(CHECK_RANDOM))
 
 check-asan: deps ## run every test with AddressSanitizer and UBSan
