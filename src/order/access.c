@@ -8,8 +8,9 @@
  *
  * Lines with c=: once one is seen, those fields alone are the order, and other lines order nothing. The counts are in
  * the trace's own numbering (whatever its writer held to be relevant); `counted` remembers per thread which of those
- * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(threads). What
- * fields leave out comes back by trace/clock_state.h, whose clocks share what they have in common.
+ * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(lanes), and what
+ * is not known of an event of late. What fields leave out comes back by trace/clock_state.h, whose clocks share what
+ * they have in common.
  *
  * Lanes are chosen by one rule (take_lane): a thread's first relevant event goes behind the last one of a thread that
  * has ended, if it needs that one. Then the lane's events are in one order, and a cut has the first n of them. That a
@@ -49,6 +50,13 @@ struct free_lane {
     uint64_t count; /* their relevant events */
 };
 
+/* c=: what a relevant event of late knew, in the trace's counts and in ours. */
+struct known_before {
+    struct pt_tree tree;
+    struct pt_clock *needs; /* NULL: there is none */
+};
+enum { LATE = 8, FEW = 64 }; /* events of late; threads of which all are counted each time */
+
 struct access_order {
     struct pt_order head;
     const char *label;
@@ -66,6 +74,8 @@ struct access_order {
     uint64_t clocked; /* lines with c= so far */
     struct pt_clock_state clocks;
     struct pt_clock *needs; /* of the latest relevant event with c= */
+    struct known_before late[LATE];
+    uint32_t late_next;
     struct pt_clock_pool pool;
 };
 
@@ -102,6 +112,10 @@ static void pass_free(struct pt_order *pass)
     }
     pt_clock_unref(order->empty);
     pt_clock_unref(order->needs);
+    for (uint32_t i = 0; i < LATE; i++) {
+        pt_clock_unref(order->late[i].needs);
+        pt_tree_release(&order->clocks.pool, &order->late[i].tree);
+    }
     pt_clock_state_release(&order->clocks);
     pt_clock_pool_release(&order->pool);
     free(order);
@@ -225,24 +239,60 @@ static void count_known(const struct access_order *order, uint64_t *counts, uint
         counts[of->lane] = of->base + known;
 }
 
-/* What a thread knows, in our numbering, with room for one more lane. */
+struct counting {
+    const struct access_order *order;
+    uint64_t *counts;
+};
+
+static void count_leaf(void *context, uint32_t first, const uint64_t *leaf)
+{
+    const struct counting *c = context;
+    for (uint32_t k = 0; k < PT_TREE_FAN; k++)
+        if (leaf[k])
+            count_known(c->order, c->counts, first + k, leaf[k]);
+}
+
+/* What was known with an earlier relevant event, if that is known now, and what has come to it; NULL: it is not known.
+ * It is the same as counting all, since a count's place never changes. */
+static struct pt_clock *translated_after(struct access_order *order, const struct pt_tree *known,
+                                         const struct known_before *before)
+{
+    struct pt_clock *c = pt_clock_new(order->lane_count + 1, &order->pool);
+    if (before->needs)
+        memcpy(c->counts, before->needs->counts, before->needs->len * sizeof c->counts[0]);
+    struct counting counting = {order, c->counts};
+    if (pt_tree_news(known, &before->tree, count_leaf, &counting))
+        return c;
+    pt_clock_unref(c);
+    return NULL;
+}
+
+/* What a thread knows, in our numbering, with room for one more lane. Of many threads mostly some event of late was
+ * known already, and the rest of the counts with it. */
 static struct pt_clock *translated(struct access_order *order, uint32_t thread)
 {
     const struct pt_tree *known = &pt_clock_state_thread(&order->clocks, thread)->now;
-    uint64_t len = pt_tree_span(known);
-    while (len > PT_TREE_FAN && !pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN))
-        len -= PT_TREE_FAN;
-    for (const uint64_t *last = pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN);
-         last && !last[(len - 1) % PT_TREE_FAN];)
-        len--;
-    struct pt_clock *c = pt_clock_new(order->head.lanes ? order->lane_count + 1 : (uint32_t)len, &order->pool);
-    for (uint32_t first = 0; first < len; first += PT_TREE_FAN) {
-        const uint64_t *leaf = pt_tree_leaf(known, first);
-        for (uint32_t k = 0; leaf && k < PT_TREE_FAN && first + k < len; k++)
-            if (leaf[k])
-                count_known(order, c->counts, first + k, leaf[k]);
+    const struct known_before nothing = {0};
+    struct pt_clock *c = NULL;
+    if (!order->head.lanes) {
+        c = pt_clock_new((uint32_t)order->thread_cap, &order->pool);
+        struct counting counting = {order, c->counts};
+        pt_tree_news(known, &nothing.tree, count_leaf, &counting);
+        return c;
     }
-    return c;
+    for (uint32_t i = 0; i < LATE && !c && order->thread_cap > FEW; i++) {
+        const struct known_before *before = &order->late[(order->late_next + LATE - 1 - i) % LATE];
+        c = before->needs ? translated_after(order, known, before) : NULL;
+    }
+    return c ? c : translated_after(order, known, &nothing);
+}
+
+static void keep_late(struct access_order *order, uint32_t thread, struct pt_clock *needs)
+{
+    struct known_before *late = &order->late[order->late_next++ % LATE];
+    pt_tree_release(&order->clocks.pool, &late->tree);
+    late->tree = pt_tree_copy(&pt_clock_state_thread(&order->clocks, thread)->now);
+    pt_clock_set(&late->needs, needs);
 }
 
 /* A lane whose events all come before what has this clock, if one is found soon; or a new one. */
@@ -277,6 +327,8 @@ static struct pt_clock *given_needs(struct access_order *order, uint32_t thread,
         self->base = lane.count - order->head.counted_before;
         count_known(order, needs->counts, thread, own);
     }
+    if (order->head.lanes && order->thread_cap > FEW)
+        keep_late(order, thread, needs);
     return needs;
 }
 

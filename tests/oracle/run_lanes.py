@@ -32,7 +32,7 @@ WAYS = (["--window", "all", "--lookahead", "all"], ["--window", "8", "--lookahea
 def run_of(rng):
     """Lines of a run in which each thread that is joined has ended."""
     lines, alive, parent, started = [], ["M"], {}, 0
-    most, at_once = rng.choice([6, 10, 24]), rng.randint(1, 5)
+    most, at_once = rng.choice([6, 6, 10, 10, 24, 100]), rng.randint(1, 5)
     while len(lines) < 7 * most:
         thread, dice = rng.choice(alive), rng.random()
         if dice < 0.2 and started < most and len(alive) <= at_once:

@@ -173,7 +173,7 @@ static void give_counts(struct pt_order *order, const struct computation *c, con
 }
 
 /* Returns whether threads have shared lanes. */
-static bool lanes_of_given(uint64_t seed)
+static bool lanes_of_given(uint64_t seed, bool many)
 {
     struct computation c;
     struct pt_clock *clocks[COMP_MAX] = {NULL};
@@ -181,7 +181,10 @@ static bool lanes_of_given(uint64_t seed)
     uint32_t lanes[COMP_MAX] = {0}, threads = 0, counts[COMP_MAX] = {0};
     bool seen[COMP_MAX] = {false};
     comp_init(&c);
-    come_and_go(&c, &seed, 2 + below(&seed, 30), 60 + below(&seed, 100));
+    if (many) /* so that what a thread knows is counted from what was known of late */
+        come_and_go(&c, &seed, 150 + below(&seed, 150), 600 + below(&seed, 400));
+    else
+        come_and_go(&c, &seed, 2 + below(&seed, 30), 60 + below(&seed, 100));
     comp_close(&c);
     pt_strtab_intern(&c.names.space[PT_SPACE_OTHER], PT_TIE_ENDED, strlen(PT_TIE_ENDED));
     struct pt_order *order = pt_order_new(&pt_order_access, "t", &c.names);
@@ -215,8 +218,10 @@ static void test_lanes_of_given_clocks(void **state)
     (void)state;
     uint32_t shared = 0;
     for (uint64_t seed = 1; seed <= 300; seed++)
-        shared += lanes_of_given(seed);
+        shared += lanes_of_given(seed, false);
     assert_true(shared > 100);
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        assert_true(lanes_of_given(seed, true));
 }
 
 /* Of threads one after the other each takes the lane of the one before. */
