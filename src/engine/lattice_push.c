@@ -77,8 +77,16 @@ uint32_t lat_tenant_of(struct pt_lattice *l, struct lat_column *column, uint32_t
     return column->tenant;
 }
 
-/* Given clocks, with which a lane is a thread, may leave two writes of one variable unordered; then a state has no
- * value for it. */
+/* The thread of a column's event, which may be forgotten. */
+static uint32_t thread_at(const struct pt_lattice *l, uint32_t column, uint64_t index)
+{
+    for (uint32_t t = 0; t < l->tenant_count; t++)
+        if (l->tenants[t].column == column && l->tenants[t].before < index && index <= l->tenants[t].upto)
+            return l->tenants[t].thread;
+    return PT_NONE;
+}
+
+/* Given clocks may leave two writes of one variable unordered; then a state has no value for it. */
 static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event,
                                    uint32_t var, struct pt_err *err)
 {
@@ -89,7 +97,7 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
         enum pt_status status = pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
                                           "the clocks do not order this write of '%s' with the one before it by %s",
                                           pt_name(l->names, PT_SPACE_VAR, event->object),
-                                          pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].lane));
+                                          pt_name(l->names, PT_SPACE_THREAD, thread_at(l, last->column, last->index)));
         lat_alone(l, false);
         return status;
     }

@@ -8,8 +8,13 @@
  *
  * Lines with c=: once one is seen, those fields alone are the order, and other lines order nothing. The counts are in
  * the trace's own numbering (whatever its writer held to be relevant); `counted` remembers per thread which of those
- * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(threads). What
- * fields leave out comes back by trace/clock_state.h, whose clocks share what they have in common.
+ * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(lanes), and what
+ * is not known of an event of late. What fields leave out comes back by trace/clock_state.h, whose clocks share what
+ * they have in common.
+ *
+ * Lanes are chosen by one rule (take_lane): a thread's first relevant event goes behind the last one of a thread that
+ * has ended, if it needs that one. Then the lane's events are in one order, and a cut has the first n of them. That a
+ * thread has ended is said by its join or, where lines have c= and joins order nothing, by a remark (PT_TIE_ENDED).
  */
 #include "order/access.h"
 
@@ -35,6 +40,8 @@ struct order_thread {
     struct pt_clock *clock;
     struct pt_rank counted; /* c= numbering: bit k-1 says whether the k-th counted event is relevant here */
     uint32_t lane;          /* PT_NONE: none yet */
+    uint64_t ended;         /* c=: the line that says so; 0: none yet */
+    uint64_t base;          /* c=: its first relevant event is the lane's base + 1st */
 };
 
 /* A lane whose threads have all ended. */
@@ -42,6 +49,13 @@ struct free_lane {
     uint32_t lane;
     uint64_t count; /* their relevant events */
 };
+
+/* c=: what a relevant event of late knew, in the trace's counts and in ours. */
+struct known_before {
+    struct pt_tree tree;
+    struct pt_clock *needs; /* NULL: there is none */
+};
+enum { LATE = 8, FEW = 64 }; /* events of late; threads of which all are counted each time */
 
 struct access_order {
     struct pt_order head;
@@ -60,6 +74,8 @@ struct access_order {
     uint64_t clocked; /* lines with c= so far */
     struct pt_clock_state clocks;
     struct pt_clock *needs; /* of the latest relevant event with c= */
+    struct known_before late[LATE];
+    uint32_t late_next;
     struct pt_clock_pool pool;
 };
 
@@ -96,6 +112,10 @@ static void pass_free(struct pt_order *pass)
     }
     pt_clock_unref(order->empty);
     pt_clock_unref(order->needs);
+    for (uint32_t i = 0; i < LATE; i++) {
+        pt_clock_unref(order->late[i].needs);
+        pt_tree_release(&order->clocks.pool, &order->late[i].tree);
+    }
     pt_clock_state_release(&order->clocks);
     pt_clock_pool_release(&order->pool);
     free(order);
@@ -184,6 +204,8 @@ static enum pt_status check_given_clock(struct access_order *order, const struct
                              "the clock c= of %s knows less than the one before it in the same thread",
                              pt_name(order->names, PT_SPACE_THREAD, i));
     }
+    if (order->threads[i].ended)
+        return clock_error(order, event, err, "but that thread has ended before", i, own);
     uint64_t before = order->threads[i].counted.len;
     if (own != before && own != before + 1)
         return clock_error(order, event, err, "which does not follow its thread's count so far", i, own);
@@ -206,23 +228,118 @@ static uint64_t translate(const struct access_order *order, uint32_t thread, uin
     return order->translates ? pt_rank_count(&order->threads[thread].counted, count) : count;
 }
 
-/* What a thread knows, in our numbering. */
+/* A thread's first `count` counted events are known: our numbering goes into `counts`. */
+static void count_known(const struct access_order *order, uint64_t *counts, uint32_t thread, uint64_t count)
+{
+    uint64_t known = translate(order, thread, count);
+    const struct order_thread *of = &order->threads[thread];
+    if (!order->head.lanes)
+        counts[thread] = known;
+    else if (of->lane != PT_NONE && known > order->head.counted_before && counts[of->lane] < of->base + known)
+        counts[of->lane] = of->base + known;
+}
+
+struct counting {
+    const struct access_order *order;
+    uint64_t *counts;
+};
+
+static void count_leaf(void *context, uint32_t first, const uint64_t *leaf)
+{
+    const struct counting *c = context;
+    for (uint32_t k = 0; k < PT_TREE_FAN; k++)
+        if (leaf[k])
+            count_known(c->order, c->counts, first + k, leaf[k]);
+}
+
+/* What was known with an earlier relevant event, if that is known now, and what has come to it; NULL: it is not known.
+ * It is the same as counting all, since a count's place never changes. */
+static struct pt_clock *translated_after(struct access_order *order, const struct pt_tree *known,
+                                         const struct known_before *before)
+{
+    struct pt_clock *c = pt_clock_new(order->lane_count + 1, &order->pool);
+    if (before->needs)
+        memcpy(c->counts, before->needs->counts, before->needs->len * sizeof c->counts[0]);
+    struct counting counting = {order, c->counts};
+    if (pt_tree_news(known, &before->tree, count_leaf, &counting))
+        return c;
+    pt_clock_unref(c);
+    return NULL;
+}
+
+/* What a thread knows, in our numbering, with room for one more lane. Of many threads mostly some event of late was
+ * known already, and the rest of the counts with it. */
 static struct pt_clock *translated(struct access_order *order, uint32_t thread)
 {
     const struct pt_tree *known = &pt_clock_state_thread(&order->clocks, thread)->now;
-    uint64_t len = pt_tree_span(known);
-    while (len > PT_TREE_FAN && !pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN))
-        len -= PT_TREE_FAN;
-    for (const uint64_t *last = pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN);
-         last && !last[(len - 1) % PT_TREE_FAN];)
-        len--;
-    struct pt_clock *c = pt_clock_new((uint32_t)len, &order->pool);
-    for (uint32_t first = 0; first < len; first += PT_TREE_FAN) {
-        const uint64_t *leaf = pt_tree_leaf(known, first);
-        for (uint32_t k = 0; leaf && k < PT_TREE_FAN && first + k < len; k++)
-            c->counts[first + k] = leaf[k] ? translate(order, first + k, leaf[k]) : 0;
+    const struct known_before nothing = {0};
+    struct pt_clock *c = NULL;
+    if (!order->head.lanes) {
+        c = pt_clock_new((uint32_t)order->thread_cap, &order->pool);
+        struct counting counting = {order, c->counts};
+        pt_tree_news(known, &nothing.tree, count_leaf, &counting);
+        return c;
     }
-    return c;
+    for (uint32_t i = 0; i < LATE && !c && order->thread_cap > FEW; i++) {
+        const struct known_before *before = &order->late[(order->late_next + LATE - 1 - i) % LATE];
+        c = before->needs ? translated_after(order, known, before) : NULL;
+    }
+    return c ? c : translated_after(order, known, &nothing);
+}
+
+static void keep_late(struct access_order *order, uint32_t thread, struct pt_clock *needs)
+{
+    struct known_before *late = &order->late[order->late_next++ % LATE];
+    pt_tree_release(&order->clocks.pool, &late->tree);
+    late->tree = pt_tree_copy(&pt_clock_state_thread(&order->clocks, thread)->now);
+    pt_clock_set(&late->needs, needs);
+}
+
+/* A lane whose events all come before what has this clock, if one is found soon; or a new one. */
+static struct free_lane take_lane(struct access_order *order, const struct pt_clock *clock)
+{
+    enum { LOOKS = 16 };
+    for (uint32_t i = order->free_count; i-- > 0 && order->free_count - i <= LOOKS;) {
+        struct free_lane found = order->free_lanes[i];
+        if (pt_clock_get(clock, found.lane) != found.count)
+            continue;
+        order->free_lanes[i] = order->free_lanes[--order->free_count];
+        return found;
+    }
+    return (struct free_lane){order->lane_count++, order->head.counted_before};
+}
+
+static void give_lane_back(struct access_order *order, const struct order_thread *thread, uint64_t count)
+{
+    struct free_lane lane = {thread->lane, count};
+    if (thread->lane != PT_NONE)
+        PT_PUSH(order->free_lanes, order->free_count, order->free_cap, lane);
+}
+
+/* What the thread's relevant event needs, its clock taken; its first one gets a lane. */
+static struct pt_clock *given_needs(struct access_order *order, uint32_t thread, uint64_t own)
+{
+    struct order_thread *self = &order->threads[thread];
+    struct pt_clock *needs = translated(order, thread);
+    if (order->head.lanes && self->lane == PT_NONE) {
+        struct free_lane lane = take_lane(order, needs);
+        self->lane = lane.lane;
+        self->base = lane.count - order->head.counted_before;
+        count_known(order, needs->counts, thread, own);
+    }
+    if (order->head.lanes && order->thread_cap > FEW)
+        keep_late(order, thread, needs);
+    return needs;
+}
+
+/* With c=: no line of the thread follows. */
+static void end_given(struct access_order *order, const struct pt_event *event)
+{
+    struct order_thread *thread = thread_at(order, event->thread);
+    if (thread->ended)
+        return;
+    thread->ended = event->line;
+    give_lane_back(order, thread, thread->base + thread->counted.total);
 }
 
 /* A c= field: what the thread knows then follows from it and from what was known before (clock_state.h). */
@@ -243,23 +360,11 @@ static enum pt_status take_given_clock(struct access_order *order, const struct 
     pt_clock_state_take(&order->clocks, event);
     if (relevant) {
         pt_clock_unref(order->needs);
-        order->needs = translated(order, event->thread);
+        order->needs = given_needs(order, event->thread, own);
+        if (order->threads[event->thread].base > PT_COUNT_MAX - own)
+            return too_many(order, event, err);
     }
     return PT_OK;
-}
-
-/* A lane whose events all come before what has this clock, if one is found soon; or a new one. */
-static uint32_t take_lane(struct access_order *order, const struct pt_clock *clock)
-{
-    enum { LOOKS = 16 };
-    for (uint32_t i = order->free_count; i-- > 0 && order->free_count - i <= LOOKS;) {
-        struct free_lane found = order->free_lanes[i];
-        if (pt_clock_get(clock, found.lane) != found.count)
-            continue;
-        order->free_lanes[i] = order->free_lanes[--order->free_count];
-        return found.lane;
-    }
-    return order->lane_count++;
 }
 
 static uint32_t lane_of(struct access_order *order, struct order_thread *self, uint32_t thread)
@@ -267,18 +372,15 @@ static uint32_t lane_of(struct access_order *order, struct order_thread *self, u
     if (!order->head.lanes)
         return thread;
     if (self->lane == PT_NONE)
-        self->lane = take_lane(order, self->clock);
+        self->lane = take_lane(order, self->clock).lane;
     return self->lane;
 }
 
 /* It will not act, or be joined, again. */
 static void end_thread(struct access_order *order, struct order_thread *thread)
 {
-    if (thread->lane != PT_NONE) {
-        struct free_lane lane = {thread->lane, pt_clock_get(thread->clock, thread->lane)};
-        PT_PUSH(order->free_lanes, order->free_count, order->free_cap, lane);
-        thread->lane = PT_NONE;
-    }
+    give_lane_back(order, thread, pt_clock_get(thread->clock, thread->lane));
+    thread->lane = PT_NONE;
     pt_clock_set(&thread->clock, order->empty);
 }
 
@@ -341,6 +443,9 @@ static enum pt_status pass_event(struct pt_order *pass, const struct pt_event *e
         enum pt_status status = compute_clock(order, event, relevant, err);
         if (status != PT_OK)
             return status;
+    } else if (pt_event_is_tie(event) &&
+               strcmp(pt_name(order->names, PT_SPACE_OTHER, event->object), PT_TIE_ENDED) == 0) {
+        end_given(order, event);
     } else if (relevant) {
         return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
                          "this relevant event carries no clock c=, but lines before it do");
@@ -353,7 +458,7 @@ static enum pt_status pass_event(struct pt_order *pass, const struct pt_event *e
 static uint32_t pass_lane(const struct pt_order *pass, uint32_t thread)
 {
     const struct access_order *order = (const struct access_order *)(const void *)pass;
-    return order->head.lanes && !order->given ? order->threads[thread].lane : thread;
+    return order->head.lanes ? order->threads[thread].lane : thread;
 }
 
 static size_t pass_bytes(const struct pt_order *pass)

@@ -352,6 +352,7 @@ void chan_free(struct pt_channel_reader *r)
     free(r->function_uses);
     free(r->inits);
     free(r->queue);
+    free(r->ends);
     pt_places_free(r->places);
     free(r->clock);
     free(r->foreign);

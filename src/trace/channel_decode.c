@@ -497,8 +497,9 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
             own = pair.count;
     }
     struct thread *self = thread_at(r, record->thread);
-    if (!self || (record->marks & PT_COUNTED && !count_event(self, own)))
+    if (!self || self->over || (record->marks & PT_COUNTED && !count_event(self, own)))
         return false;
+    r->counting += record->marks & PT_COUNTED && self->yielded == r->counted_before + 1;
     r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
     sort_clock(r->clock, count);
     *ret_count = count;
@@ -624,6 +625,30 @@ static bool take_stack(struct pt_channel_reader *r, uint32_t ring, struct pt_rec
     }
     if (r->clockless && record->kind != PT_KIND_FREED)
         event->stack = chan_stack_of(r, ring, record->site, hash);
+    return true;
+}
+
+/* Readers of clocks that know it keep no count for it: order/access.h. Few threads need no such thing, and people who
+ * read their traces neither. */
+void chan_note_end(struct pt_channel_reader *r, uint32_t number)
+{
+    enum { FEW = 16 };
+    struct thread *thread = chan_thread(r, number);
+    if (r->in_full || r->clockless || r->counting <= FEW || thread->yielded == r->counted_before || thread->over)
+        return;
+    thread->over = true;
+    PT_PUSH(r->ends, r->end_count, r->end_cap, number);
+}
+
+bool chan_take_end(struct pt_channel_reader *r, struct pt_event *ret_event)
+{
+    if (!r->end_count)
+        return false;
+    *ret_event = (struct pt_event){.op = PT_OP_SYNC,
+                                   .order = PT_MEMORY_RELAXED,
+                                   .thread = chan_thread(r, r->ends[--r->end_count])->name,
+                                   .object = intern(r, PT_SPACE_OTHER, PT_TIE_ENDED),
+                                   .loc = intern(r, PT_SPACE_LOC, "-")};
     return true;
 }
 

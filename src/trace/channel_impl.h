@@ -16,6 +16,7 @@ struct ring {
     bool behind;        /* it is in the list of those where published < cursor */
     uint64_t front;     /* number of the event at the cursor, 0: none */
     uint32_t front_bytes;
+    uint32_t thread; /* whose latest event came from here, by number; PT_NONE: none since it was opened */
 };
 
 struct watched {
@@ -42,6 +43,7 @@ struct thread {
     uint64_t owed;    /* its lines that records of others made after that: see channel_full.c */
     bool shifted;     /* such lines came before the state that is counted next */
     bool joined;
+    bool over;         /* its end is told: nothing comes after it */
     uint64_t in_clock; /* the latest record whose clock has named it, and where in that clock */
     uint32_t clock_at;
     uint64_t states; /* of a thread that evaluates properties, as it counts them: a record each */
@@ -144,6 +146,9 @@ struct pt_channel_reader {
     struct pt_event *queue; /* events of the last record that are not handed out yet; the clock is theirs too */
     uint32_t queue_count, queue_next;
     size_t queue_cap;
+    uint32_t *ends;               /* threads that have ended, by number, of which that is to be told */
+    uint32_t end_count, counting; /* ...; and how many threads have events that clocks count */
+    size_t end_cap;
     struct held_lock *locks; /* of threads in full, by id in PT_SPACE_LOCK: see channel_full.c */
     size_t lock_cap;
 
@@ -178,6 +183,10 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
 /* An event from reader->record. Several, or none, where the thread is recorded in full: they are in the queue then, and
  * ret_event->op is PT_OP_COUNT. */
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event);
+/* The thread of this number has ended, and all its events have been handed out. */
+void chan_note_end(struct pt_channel_reader *r, uint32_t number);
+/* PT_TIE_ENDED for one of which that is to be told; false: for none. */
+bool chan_take_end(struct pt_channel_reader *r, struct pt_event *ret_event);
 /* What such a thread does; `event` has everything but object and value. */
 bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                     const unsigned char *value, struct pt_event event);

@@ -136,6 +136,7 @@ static bool look_at(struct pt_channel_reader *r, struct ring *ring)
         return false;
     if (!ring->open) {
         ring->open = true;
+        ring->thread = PT_NONE;
         ring->cursor = ring->published = ring->returned =
             atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     }
@@ -147,6 +148,8 @@ static bool look_at(struct pt_channel_reader *r, struct ring *ring)
             return_memory(r, ring);
         publish(r, ring);
         ring->open = false;
+        if (ring->thread != PT_NONE)
+            chan_note_end(r, ring->thread);
         /* Partner: the acquire of a new thread that takes the ring. */
         atomic_store_explicit(&ring->shared->state, PT_RING_FREE, memory_order_release);
         uint32_t index = (uint32_t)(ring - r->rings);
@@ -342,6 +345,8 @@ static bool take_top(struct pt_channel_reader *r, struct pt_event *ret_event)
     r->names_stalled_at = r->stalled_at = 0;
     bool good = chan_take_event(r, r->heap[0], ret_event);
     bool event = good && ret_event->op != PT_OP_COUNT;
+    if (good)
+        r->rings[r->heap[0]].thread = ((const struct pt_record_event *)(const void *)r->record)->thread;
     r->settled |= good;
     if (event)
         ret_event->line = ++r->events;
@@ -351,14 +356,16 @@ static bool take_top(struct pt_channel_reader *r, struct pt_event *ret_event)
     return event;
 }
 
-/* What is left of the last record's events. */
+/* What is left of the last record's events, and then who ended with it. */
 static bool take_queued(struct pt_channel_reader *r, struct pt_event *ret_event)
 {
-    if (r->queue_next == r->queue_count) {
+    if (r->queue_next < r->queue_count) {
+        *ret_event = r->queue[r->queue_next++];
+    } else {
         r->queue_next = r->queue_count = 0;
-        return false;
+        if (!chan_take_end(r, ret_event))
+            return false;
     }
-    *ret_event = r->queue[r->queue_next++];
     ret_event->line = ++r->events;
     return true;
 }

@@ -3,11 +3,11 @@
  *
  * Guarantee: a node that is reached from two clocks is never written; a join that adds nothing to an operand's node
  * gives that very node, so that those who know the same have the same nodes. Cost: get and raise O(levels), of which
- * there are as many as the largest thread id has hexadecimal digits, less one; join visits the nodes that differ.
+ * there are as many as the largest thread id has hexadecimal digits, less one; join and news visit the nodes that
+ * differ.
  */
 #include "trace/clock_tree.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,4 +180,30 @@ void pt_tree_join(struct pt_tree_pool *pool, struct pt_tree *tree, const struct 
     node_unref(pool, tree->root, levels);
     tree->root = joined;
     pt_tree_release(pool, &with);
+}
+
+static bool node_news(const struct pt_tree_node *now, const struct pt_tree_node *before, uint32_t level, uint32_t first,
+                      pt_tree_take take, void *context)
+{
+    if (now == before)
+        return true;
+    if (!now) /* no node is all zero */
+        return false;
+    for (uint32_t i = 0; level && i < PT_TREE_FAN; i++)
+        if (!node_news(now->child[i], before ? before->child[i] : NULL, level - 1, first | i << level * PT_TREE_BITS,
+                       take, context))
+            return false;
+    if (level)
+        return true;
+    for (uint32_t i = 0; before && i < PT_TREE_FAN; i++)
+        if (now->count[i] < before->count[i])
+            return false;
+    take(context, first, now->count);
+    return true;
+}
+
+bool pt_tree_news(const struct pt_tree *tree, const struct pt_tree *before, pt_tree_take take, void *context)
+{
+    return (!before->root || before->levels == tree->levels) &&
+           node_news(tree->root, before->root, tree->levels, 0, take, context);
 }

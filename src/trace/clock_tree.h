@@ -6,6 +6,7 @@
 #ifndef PT_TRACE_CLOCK_TREE_H
 #define PT_TRACE_CLOCK_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,10 @@ static inline uint64_t pt_tree_get(const struct pt_tree *tree, uint32_t thread)
         leaf = tree->root->count;
     return leaf ? leaf[thread & (PT_TREE_FAN - 1)] : 0;
 }
+/* For each leaf with other counts than `before` has there: take(context, its first thread, its counts). False, as soon
+ * as that is seen, where a count is less than before, or that clock has another number of levels and is not empty. */
+typedef void (*pt_tree_take)(void *context, uint32_t first, const uint64_t *counts);
+bool pt_tree_news(const struct pt_tree *tree, const struct pt_tree *before, pt_tree_take take, void *context);
 /* All threads that have a count are below this. */
 uint64_t pt_tree_span(const struct pt_tree *tree);
 

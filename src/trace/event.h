@@ -53,9 +53,11 @@ struct pt_event {
 
 /* What the `sync` of a tie is called. */
 #define PT_TIE "unseen"
+/* The same, where lines have clocks: no line of its thread follows. */
+#define PT_TIE_ENDED "ended"
 
-/* No event of the program, but a remark about order (recording_unseen.c): what its thread does next may depend on what
- * others did before their ties, by writes that are not in the trace. It synchronises nothing. */
+/* No event of the program, but a remark: about order (recording_unseen.c): what its thread does next may depend on what
+ * others did before their ties, by writes that are not in the trace; or PT_TIE_ENDED. It synchronises nothing. */
 static inline bool pt_event_is_tie(const struct pt_event *event)
 {
     return event->op == PT_OP_SYNC && event->order == PT_MEMORY_RELAXED;

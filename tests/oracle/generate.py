@@ -108,9 +108,10 @@ def trace_text(rng, most=9):
 
 
 def clocked(text, variables, names):
-    """The same trace as recorded by `run -o`: relevant events alone, each with its clock."""
+    """The same trace as recorded by `run -o`: relevant events alone, each with its clock, and the ends of threads."""
     trace = Trace(text)
     chosen, _ = relevant(trace, variables, names)
+    last = {e.thread: e.number for e in chosen}
     wanted, lines, number = {e.number: k for k, e in enumerate(chosen)}, [], 0
     stamps = clocks(trace, chosen)
     for text_line in text.splitlines():
@@ -122,6 +123,8 @@ def clocked(text, variables, names):
         if number in wanted:
             count = stamps[wanted[number]]
             lines.append(f"{text_line}|c=" + ",".join(f"{t}:{n}" for t, n in sorted(count.items())))
+            if number == last[chosen[wanted[number]].thread]:
+                lines.append(f"{chosen[wanted[number]].thread}|sync(ended)|-|m=relaxed")
         number += 1
     return "".join(entry + "\n" for entry in lines)
 

@@ -306,11 +306,19 @@ static void rings_are_used_again(void **state)
             snprintf(line, sizeof line, "%s|w(x)=%u|-|c=%s:%u", name, n, name, n);
             expect(f, line);
         }
+        if (thread >= 16) { /* the end of every further thread is told, behind all its events */
+            snprintf(line, sizeof line, "worker#%u|sync(ended)|-|m=relaxed", thread);
+            expect(f, line);
+        }
         expect(f, "nothing");
         assert_int_equal(ring->state, PT_RING_FREE);
         assert_int_equal(ring->head, ring->tail);
     }
     expect_losses(f, 0, 0);
+    open_ring(f, 0); /* a program that writes nonsense: what follows an end is none of its events */
+    put_write(f, 0, number++, 100, 6, 0, 0, 1);
+    expect(f, "nothing");
+    expect_losses(f, 0, 1);
 }
 
 static void a_writer_gets_room(void **state)

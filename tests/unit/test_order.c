@@ -129,6 +129,101 @@ static void test_lanes(void **state)
     assert_true(shared > 100);
 }
 
+/* The same of lines with c=, of which those alone are the order: entries name what the event knows of the writer's
+ * counted events, among which are some that are not relevant here. Each thread's end is told after its last line, at
+ * once or later. */
+struct told {
+    uint32_t counted[COMP_MAX]; /* per event: its number in its thread, as the writer counts; 0: it is not counted */
+    bool ended[COMP_MAX];       /* per thread */
+};
+
+static void tell_ends(struct pt_order *order, const struct computation *c, struct told *told, uint32_t from,
+                      uint64_t *seed)
+{
+    struct pt_err err;
+    for (uint32_t t = 0; t < c->names.space[PT_SPACE_THREAD].count; t++) {
+        bool over = !told->ended[t] && below(seed, 3) > 0;
+        for (uint32_t e = from; e < c->count && over; e++)
+            over = c->events[e].thread != t;
+        struct pt_event end = {.op = PT_OP_SYNC, .order = PT_MEMORY_RELAXED, .thread = t, .line = 1};
+        if (over)
+            assert_int_equal(pt_order_event(order, &end, false, NULL, &err), PT_OK);
+        told->ended[t] |= over;
+    }
+}
+
+static void give_counts(struct pt_order *order, const struct computation *c, const struct told *told, uint32_t f,
+                        struct pt_clock **ret_clock)
+{
+    struct pt_clock_entry entries[COMP_MAX];
+    uint32_t threads = c->names.space[PT_SPACE_THREAD].count, count = 0;
+    struct pt_event event = c->events[f];
+    struct pt_err err;
+    for (uint32_t t = 0; t < threads; t++) {
+        uint64_t known = 0;
+        for (uint32_t e = 0; e <= f; e++)
+            if (c->events[e].thread == t && told->counted[e] && (e == f || bits_has(&c->before[f], e)))
+                known = told->counted[e];
+        if (known)
+            entries[count++] = (struct pt_clock_entry){t, known};
+    }
+    event.clock = entries;
+    event.clock_len = count;
+    assert_int_equal(pt_order_event(order, &event, c->relevant[f], ret_clock, &err), PT_OK);
+}
+
+/* Returns whether threads have shared lanes. */
+static bool lanes_of_given(uint64_t seed, bool many)
+{
+    struct computation c;
+    struct pt_clock *clocks[COMP_MAX] = {NULL};
+    struct told told = {0};
+    uint32_t lanes[COMP_MAX] = {0}, threads = 0, counts[COMP_MAX] = {0};
+    bool seen[COMP_MAX] = {false};
+    comp_init(&c);
+    if (many) /* so that what a thread knows is counted from what was known of late */
+        come_and_go(&c, &seed, 150 + below(&seed, 150), 600 + below(&seed, 400));
+    else
+        come_and_go(&c, &seed, 2 + below(&seed, 30), 60 + below(&seed, 100));
+    comp_close(&c);
+    pt_strtab_intern(&c.names.space[PT_SPACE_OTHER], PT_TIE_ENDED, strlen(PT_TIE_ENDED));
+    struct pt_order *order = pt_order_new(&pt_order_access, "t", &c.names);
+    order->lanes = true;
+    for (uint32_t e = 0; e < c.count; e++) {
+        c.relevant[e] = c.events[e].op == PT_OP_WRITE && c.events[e].object < 3;
+        if (c.relevant[e] || c.events[e].op == PT_OP_READ)
+            told.counted[e] = ++counts[c.events[e].thread];
+        struct pt_clock *clock = NULL;
+        if (told.counted[e])
+            give_counts(order, &c, &told, e, &clock);
+        if (clock) {
+            clocks[e] = pt_clock_ref(clock);
+            lanes[e] = pt_order_lane(order, c.events[e].thread);
+            threads += !seen[c.events[e].thread];
+            seen[c.events[e].thread] = true;
+        }
+        if (told.counted[e]) /* before the first clock it would say nothing */
+            tell_ends(order, &c, &told, e + 1, &seed);
+    }
+    bool shared = check_lanes(&c, lanes, clocks) < threads;
+    for (uint32_t e = 0; e < c.count; e++)
+        pt_clock_unref(clocks[e]);
+    pt_order_free(order);
+    comp_release(&c);
+    return shared;
+}
+
+static void test_lanes_of_given_clocks(void **state)
+{
+    (void)state;
+    uint32_t shared = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        shared += lanes_of_given(seed, false);
+    assert_true(shared > 100);
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        assert_true(lanes_of_given(seed, true));
+}
+
 /* Of threads one after the other each takes the lane of the one before. */
 static void test_one_lane(void **state)
 {
@@ -240,6 +335,22 @@ static void test_given_clocks_that_contradict(void **state)
     given_release(&g);
 }
 
+/* Nothing with a clock follows a thread's end. */
+static void test_given_after_the_end(void **state)
+{
+    (void)state;
+    struct given g;
+    struct pt_event end = {.op = PT_OP_SYNC, .order = PT_MEMORY_RELAXED, .thread = 0, .line = 5};
+    given_init(&g);
+    pt_strtab_intern(&g.names.space[PT_SPACE_OTHER], PT_TIE_ENDED, strlen(PT_TIE_ENDED));
+    assert_int_equal(give(&g, 0, true, 1, 0, 0), PT_OK);
+    assert_int_equal(pt_order_event(g.order, &end, false, NULL, &g.err), PT_OK);
+    assert_int_equal(pt_order_event(g.order, &end, false, NULL, &g.err), PT_OK); /* said again */
+    assert_int_equal(give(&g, 1, true, 1, 1, 0), PT_OK);
+    refused(&g, give(&g, 0, true, 2, 0, 0), "that thread has ended before");
+    given_release(&g);
+}
+
 static void test_rank(void **state)
 {
     (void)state;
@@ -294,6 +405,8 @@ int main(void)
         cmocka_unit_test(test_rank_after_very_many),
         cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_lanes_of_given_clocks),
+        cmocka_unit_test(test_given_after_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
