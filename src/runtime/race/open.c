@@ -85,32 +85,48 @@ static uint64_t pop(struct found *found)
     return slot;
 }
 
-static void take(const struct pt_race_self *self, struct found *found, uint64_t slot)
+/* The access that comes before this one, of its thread, kind and region, whose bytes the slot has, too; 0: none. */
+static uint64_t before_in_region(const struct pt_race_logged *logged)
+{
+    uint64_t slot = logged->before[0];
+    bool writes = logged->access.kind & PT_CELL_WRITES;
+    bool is_same = slot && pt_race_thread_of(slot) == logged->then.id && !(slot & PT_RACE_WROTE) == !writes;
+    return is_same && pt_race_number_of(slot) >= logged->region ? slot : 0;
+}
+
+/* What the slot says beside the access of its record is another one's: that is before_in_region. */
+static uint64_t take(const struct pt_race_self *self, struct found *found, uint64_t slot)
 {
     struct pt_race_logged *logged = &found->kept[found->count];
     pt_race_log_read(self, found->granule, slot, logged);
     for (unsigned i = 0; i < 3; i++)
         push(found, logged->before[i]);
     if (logged->is_links)
-        return;
+        return 0;
+    uint64_t before = logged->is_gone ? 0 : before_in_region(logged);
     if (is_among(found, logged)) {
         pt_vec_drop(&self->memory, logged->then.past);
-        return;
+        return before;
     }
     found->count++;
     if (logged->others && found->count < KEPT)
         found->kept[found->count++] = pt_race_log_others(self, logged);
+    return before;
 }
 
-/* The granule's slots first, since they are never gone, and then what came before them. */
+/* The granule's slots first, with all that each stands for, since they are never gone; and then what came before
+ * them. */
 static void collect(const struct pt_race_self *self, struct found *found)
 {
     uint64_t slots[FIRST];
     unsigned count = found->depth;
     memcpy(slots, found->stack, count * sizeof *slots);
     found->depth = 0;
-    for (unsigned i = 0; i < count; i++)
-        take(self, found, slots[i]);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = take(self, found, slots[i]);
+        while (slot && found->count + 2 * (count - i) < KEPT)
+            slot = take(self, found, slot);
+    }
     for (unsigned steps = 0; found->depth && steps < STEPS && found->count < KEPT; steps++)
         take(self, found, pop(found));
 }
