@@ -383,6 +383,37 @@ int main(void) { printf("%d\\n", __portent_plain); return 0; }
 
 
 @test
+def where_nothing_is_asked_for_a_stretch_is_told_once():
+    """A stretch that is told each time costs a hundred times what the loop does."""
+    with open("loop.c", "w", encoding="utf-8") as file:
+        file.write("""#include <pthread.h>
+#include <stdlib.h>
+static int *memory;
+static void *run(void *turns)
+{
+    for (int i = 0; i < 1000; i++)
+        for (int j = 0; j < 100000; j++)
+            memory[j] += i;
+    return turns;
+}
+int main(void)
+{
+    pthread_t thread;
+    memory = calloc(100000, sizeof *memory);
+    pthread_create(&thread, NULL, run, NULL);
+    pthread_join(thread, NULL);
+    return memory[5] == 1;
+}
+""")
+    cc("-O2", "-pthread", "loop.c", "-o", "loop")
+    for options in ("", "races=1:sample=1000"):
+        with subprocess.Popen("./loop", env={**os.environ, "PORTENT_OPTIONS": options}) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = status
+        check(status == 0 and used.ru_utime < 1.5, f"'{options}': status {status}, {used.ru_utime} s")
+
+
+@test
 def every_row_has_its_hooks():
     """What src/core/sync.def says of a call; and whatever the runtime records is announced, or else has no place."""
     hooks = {"CALL": ["call"], "COPY": [], "FILL": [], "STRING": ["string"], "FORMAT": ["begin_write", "end_write"],

@@ -44,9 +44,8 @@ static bool is_in_list(const struct pt_asked *asked)
 /* The state comes last: a child that is forked in the middle lists it once more. */
 void pt_race_asked_list(struct pt_asked *asked)
 {
-    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW)
+    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW || !pt_spin_try(&all.lock))
         return;
-    pt_spin_lock(&all.lock);
     if (asked->state == PT_ASKED_NEW) {
         if (!is_in_list(asked)) {
             asked->next = all.modules;

@@ -13,8 +13,9 @@
 
 /* Which are asked from here on. Not twice at a time (window.c has a lock). */
 void pt_race_ask(enum pt_asks which);
-/* A stretch has been told: the runtime knows its module from here on. This and the next one take a lock that opening a
- * window takes, too: their thread is inside the runtime, so that no handler of a signal comes in the middle. */
+/* A stretch has been told: the runtime knows its module from here on, or after another one, if somebody is at the list
+ * now. This and the next one have a lock that opening a window takes, too: a thread that may open one is inside the
+ * runtime, so that no handler of a signal comes in the middle. */
 void pt_race_asked_list(struct pt_asked *asked);
 /* It goes. Threads that are not joined may go on in it, if it is the program that ends: they are asked each time, if
  * anybody asks. */

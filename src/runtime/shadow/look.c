@@ -81,14 +81,18 @@ static bool is_known(const struct pt_asked *asked, uint32_t stretch, uint32_t as
     return true;
 }
 
+/* Where nothing is checked threads have no `self`, and the module is listed all the same: it would be asked for ever.
+ */
 static void list(struct pt_asked *asked)
 {
     struct pt_shadow_self *self = pt_self;
-    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW || !self || self->busy)
+    if (__atomic_load_n(&asked->state, __ATOMIC_RELAXED) != PT_ASKED_NEW || (self && self->busy))
         return;
-    pt_enter(self);
+    if (self)
+        pt_enter(self);
     pt_race_asked_list(asked);
-    pt_leave(self);
+    if (self)
+        pt_leave(self);
 }
 
 void __portent_leave(struct pt_asked *asked)

@@ -13,6 +13,7 @@
 #define PT_RUNTIME_SYS_SPIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* From the outermost to the innermost. */
@@ -83,6 +84,17 @@ static inline void pt_spin_lock(struct pt_spin *lock)
     /* acquire: partner of the release in pt_spin_unlock */
     if (!atomic_compare_exchange_strong_explicit(&lock->state, &seen, 1, memory_order_acquire, memory_order_relaxed))
         pt_spin_wait(lock);
+}
+
+/* False: somebody has it. */
+static inline bool pt_spin_try(struct pt_spin *lock)
+{
+    uint32_t seen = 0;
+    /* acquire: partner of the release in pt_spin_unlock */
+    if (!atomic_compare_exchange_strong_explicit(&lock->state, &seen, 1, memory_order_acquire, memory_order_relaxed))
+        return false;
+    pt_rank_take(pt_spin_rank(lock));
+    return true;
 }
 
 static inline void pt_spin_unlock(struct pt_spin *lock)
