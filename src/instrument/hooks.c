@@ -58,6 +58,13 @@ static void extend_small(struct pt_module *m, LLVMValueRef function, LLVMTypeRef
     }
 }
 
+/* A source may declare the hook itself, with pointers of its own types, as the runtime's does. */
+LLVMValueRef pt_find_hook(struct pt_module *m, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef hook = LLVMGetNamedFunction(m->module, name);
+    return hook ? LLVMConstBitCast(hook, LLVMPointerType(type, 0)) : NULL;
+}
+
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
                           unsigned count)
 {
@@ -65,7 +72,7 @@ LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef ret
     for (unsigned i = 0; i < count; i++)
         parameters[i] = LLVMTypeOf(arguments[i]);
     LLVMTypeRef type = LLVMFunctionType(returns, parameters, count, false);
-    LLVMValueRef hook = LLVMGetNamedFunction(m->module, name);
+    LLVMValueRef hook = pt_find_hook(m, name, type);
     if (!hook) {
         hook = LLVMAddFunction(m->module, name, type);
         unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);

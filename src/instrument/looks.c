@@ -228,7 +228,7 @@ void pt_leave_stretches(struct pt_module *m)
     LLVMPositionBuilderAtEnd(m->builder, LLVMAppendBasicBlockInContext(m->context, function, ""));
     LLVMSetCurrentDebugLocation2(m->builder, NULL);
     LLVMTypeRef hook_type = LLVMFunctionType(none, &m->byte_pointer, 1, false);
-    LLVMValueRef hook = LLVMGetNamedFunction(m->module, "__portent_leave");
+    LLVMValueRef hook = pt_find_hook(m, "__portent_leave", hook_type);
     hook = hook ? hook : LLVMAddFunction(m->module, "__portent_leave", hook_type);
     LLVMBuildCall2(m->builder, hook_type, hook, &asked, 1, "");
     LLVMBuildRetVoid(m->builder);

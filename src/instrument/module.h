@@ -249,7 +249,9 @@ bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function);
 /* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
 bool pt_is_plain(const struct pt_hooked_access *access);
 
-/* hooks.c: a call where the builder stands. */
+/* hooks.c: one that the module has already, as a function of this type; NULL: it has none. */
+LLVMValueRef pt_find_hook(struct pt_module *m, const char *name, LLVMTypeRef type);
+/* A call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
                           unsigned count);
 /* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see

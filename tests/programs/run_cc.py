@@ -191,6 +191,20 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
 
 
 @test
+def sources_may_declare_hooks():
+    """As the runtime's own do, with pointers of their own types; LLVM checks the result of every compilation here."""
+    with open("declares.c", "w", encoding="utf-8") as file:
+        file.write("""struct asked; struct site;
+void __portent_leave(struct asked *); void __portent_call(struct site *);
+int x;
+void calls(struct asked *asked, struct site *site) { __portent_leave(asked); __portent_call(site); }
+void accesses(int *p, int *q) { p[1] = x; q[2] = p[3]; if (*q) p[4]++; calls(0, 0); }
+""")
+    for level in ("-O0", "-O2"):
+        cc(level, "-w", "-S", "-emit-llvm", "declares.c", "-o", "-")
+
+
+@test
 def libraries_may_go_while_races_are_sampled():
     """The runtime writes to each module which of its stretches are asked (src/core/look.h), for each window anew; not to one that is no longer there. What
     comes in its place is found as the first was."""
