@@ -110,7 +110,8 @@ static void enter_block(struct pt_race_self *self)
     log->block = to;
     know(self, log);
     if (to + BLOCK > RING) {
-        atomic_store_explicit(&pt_race_is_short, true, memory_order_relaxed);
+        if (!atomic_load_explicit(&pt_race_is_short, memory_order_relaxed)) /* all threads look at it all the time */
+            atomic_store_explicit(&pt_race_is_short, true, memory_order_relaxed);
         atomic_store_explicit(&log->first, to + BLOCK - RING, memory_order_relaxed);
     }
     atomic_thread_fence(memory_order_release); /* before the block is written: partner in pt_race_knows_last */

@@ -67,15 +67,16 @@ struct pt_race_record {
 };
 _Static_assert(sizeof(struct pt_race_record) == 32, "");
 
+/* Each in a line of its own: a thread that works on a busy page writes to `shown` in each region. */
 struct pt_race_log {
-    struct pt_race_record *ring; /* NULL: this thread has none, and never had */
-    _Atomic uint64_t first;      /* what has a lower number is gone */
-    uint64_t block;              /* where the latest block begins */
-    _Atomic uint64_t shown;      /* the thread's clock when it last wrote to a busy page (busy.h) */
-    uint8_t column;              /* that its thread has, or had (common.c) */
-    struct pt_spin lock;         /* to read it, and to make parts of it go */
-    struct pt_vec *past;         /* what the thread knew when it began its latest block, or ended */
-    struct pt_race_log *next;    /* that ended after it */
+    _Alignas(64) struct pt_race_record *ring; /* NULL: this thread has none, and never had */
+    _Atomic uint64_t first;                   /* what has a lower number is gone */
+    uint64_t block;                           /* where the latest block begins */
+    _Atomic uint64_t shown;                   /* the thread's clock when it last wrote to a busy page (busy.h) */
+    uint8_t column;                           /* that its thread has, or had (common.c) */
+    struct pt_spin lock;                      /* to read it, and to make parts of it go */
+    struct pt_vec *past;                      /* what the thread knew when it began its latest block, or ended */
+    struct pt_race_log *next;                 /* that ended after it */
 };
 extern struct pt_race_log *pt_race_logs; /* by the number of the thread */
 

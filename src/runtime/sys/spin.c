@@ -6,13 +6,18 @@
 enum { PAUSES = 64, FIRST_NS = 10 * 1000, DOUBLINGS = 6, WAIT_NS = 100 * 1000 * 1000 };
 enum { CROWD = 64, CROWDED_NS = 40 * 1000 /* between two looks of any of them */ };
 
-static _Atomic uint32_t sleepers; /* threads in pt_spin_await */
+/* Threads in pt_spin_await; in a line of its own, since hooks read what would stand beside it. */
+static struct {
+    _Alignas(64) _Atomic uint32_t count;
+} sleepers;
 
 void pt_spin_wait(struct pt_spin *lock)
 {
     for (unsigned turn = 0; turn < PAUSES; turn++) {
         uint32_t seen = 0;
         __builtin_ia32_pause();
+        if (atomic_load_explicit(&lock->state, memory_order_relaxed)) /* looks, so that who has it keeps the line */
+            continue;
         if (atomic_compare_exchange_strong_explicit(&lock->state, &seen, 1, memory_order_acquire, memory_order_relaxed))
             return;
     }
@@ -33,15 +38,15 @@ void pt_spin_await(_Atomic uint32_t *word, uint32_t seen, unsigned *turn)
         return;
     }
     unsigned doublings = *turn - PAUSES < DOUBLINGS ? *turn - PAUSES : DOUBLINGS;
-    uint32_t others = atomic_fetch_add_explicit(&sleepers, 1, memory_order_relaxed);
+    uint32_t others = atomic_fetch_add_explicit(&sleepers.count, 1, memory_order_relaxed);
     /* Thousands that look again so soon would leave nobody the processor to unlock it with. */
     pt_sys_wait(word, seen, others > CROWD ? (uint64_t)CROWDED_NS * others : (uint64_t)FIRST_NS << doublings);
-    atomic_fetch_sub_explicit(&sleepers, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&sleepers.count, 1, memory_order_relaxed);
 }
 
 void pt_spin_restart(void)
 {
-    atomic_store_explicit(&sleepers, 0, memory_order_relaxed);
+    atomic_store_explicit(&sleepers.count, 0, memory_order_relaxed);
 }
 
 #ifdef PT_CHECK_LOCKS
