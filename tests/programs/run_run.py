@@ -812,6 +812,21 @@ def thread_behind_our_back():
 
 
 @test
+def thread_of_our_own():
+    """What the runtime starts a thread for before the program has any (libc's handler for cancellation) is no stranger."""
+    write("t.c", "#include <pthread.h>\nstatic int x; static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"
+          "static void *worker(void *a) { pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return a; }\n"
+          "int main(void)\n{ pthread_t t; pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, 0); pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, 0);\n"
+          "  if (pthread_create(&t, 0, worker, 0)) return 1; worker(0); pthread_join(t, 0); return x != 2; }\n")
+    same("exit status of portent cc", run(PORTENT, "cc", "-g", "-pthread", "t.c", "-o", "t").returncode, 0)
+    for more in ([], ["--races"], ["--deadlocks"]):
+        done = run(PORTENT, "run", *more, "--", "./t")
+        same(f"{more}: {done.stderr}", [done.returncode, not_whole(done)], [0, None])
+    done = run("./t", options="races=1")
+    same("by itself", [done.returncode, done.stderr], [0, ""])
+
+
+@test
 def thread_that_never_ran():
     """A property about a thread that never started was judged in no state but the one before its start."""
     write("t.c", "#include <pthread.h>\nstatic int x;\nvoid *worker(void *a) { x = 1; return a; }\nint main(int argc, char **list)\n"

@@ -254,6 +254,7 @@ static void *wait_for_the_end(void *unused)
 static void cancel_a_thread(void)
 {
     pthread_t thread;
+    pt_wrap_look_for_strangers(); /* from here on libc has had threads, for a known reason */
     if (PT_REAL(pthread_create)(&thread, NULL, wait_for_the_end, NULL) == 0) {
         PT_REAL(pthread_cancel)(thread);
         PT_REAL(pthread_join)(thread, NULL);
