@@ -812,6 +812,18 @@ def thread_behind_our_back():
 
 
 @test
+def program_that_is_not_loaded():
+    """A library that is not found ends the program before the runtime begins: that is the reason, and not its version."""
+    write("l.c", "int x; void set(void) { x = 1; }\n")
+    write("t.c", "void set(void);\nint main(void) { set(); return 0; }\n")
+    same("exit status of portent cc", run(PORTENT, "cc", "-g", "-fPIC", "-shared", "l.c", "-o", "libl.so").returncode, 0)
+    same("exit status of portent cc", run(PORTENT, "cc", "-g", "t.c", "-L.", "-ll", "-o", "t").returncode, 0)
+    done = run(PORTENT, "run", "--", "./t")
+    same(f"status: {done.stderr}", [done.returncode, not_whole(done)], [127, "nothing was observed"])
+    true(done.stderr, "'./t' ended with status 127 before it began" in done.stderr and "version" not in done.stderr)
+
+
+@test
 def thread_of_our_own():
     """What the runtime starts a thread for before the program has any (libc's handler for cancellation) is no stranger."""
     write("t.c", "#include <pthread.h>\nstatic int x; static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n"

@@ -53,15 +53,25 @@ bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, stru
     return buf->len > 0;
 }
 
+/* What the dynamic loader ends a program with that it cannot put together; shells say by it that there is none. */
+enum { NOT_LOADED = 127 };
+
 static void warn_about_run(const struct pt_session *session, const struct pt_buf *lost)
 {
     struct pt_err warning;
-    if (!pt_channel_started(session->reader) && session->info && pt_debuginfo_has_runtime(session->info)) {
+    bool began = pt_channel_started(session->reader);
+    bool has_runtime = !began && session->info && pt_debuginfo_has_runtime(session->info);
+    if (has_runtime && session->program_status == NOT_LOADED) {
+        (void)pt_err_set(&warning, PT_OK, "'%s' ended with status %d before it began, so nothing was observed",
+                         session->program, NOT_LOADED);
+        pt_err_hint(&warning, "see what its loader said: a shared library that is not found, perhaps");
+        pt_session_complain(session, &warning);
+    } else if (has_runtime) {
         (void)pt_err_set(&warning, PT_OK, "'%s' was built with another version of Portent, so nothing was observed",
                          session->program);
         pt_err_hint(&warning, "build it again with this one's 'portent cc' or 'portent c++'");
         pt_session_complain(session, &warning);
-    } else if (!pt_channel_started(session->reader)) {
+    } else if (!began) {
         (void)pt_err_set(&warning, PT_OK, "%s'%s' %s instrumented, so nothing was observed",
                          session->through ? "neither " : "", session->program,
                          session->through ? "nor what it has started is" : "is not");
