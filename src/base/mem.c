@@ -88,6 +88,16 @@ void pt_arena_release(struct pt_arena *arena)
     pt_arena_init(arena);
 }
 
+void pt_arena_adopt(struct pt_arena *into, struct pt_arena *from)
+{
+    struct pt_arena_block **end = &into->head; /* behind the one that has room left */
+    while (*end)
+        end = &(*end)->next;
+    *end = from->head;
+    into->bytes += from->bytes;
+    pt_arena_init(from);
+}
+
 static size_t block_size(const struct pt_arena *arena)
 {
     return arena->bytes < FIRST_BLOCK ? FIRST_BLOCK : arena->bytes < LAST_BLOCK ? arena->bytes : LAST_BLOCK;

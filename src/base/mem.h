@@ -74,6 +74,7 @@ struct pt_arena {
 };
 void pt_arena_init(struct pt_arena *arena);
 void pt_arena_release(struct pt_arena *arena);
+void pt_arena_adopt(struct pt_arena *into, struct pt_arena *from); /* what `from` has lives as long as `into` */
 void *pt_arena_alloc(struct pt_arena *arena, size_t size) __attribute__((returns_nonnull)); /* 16-aligned, zeroed */
 char *pt_arena_strndup(struct pt_arena *arena, const char *text, size_t len);               /* NUL-terminated */
 

@@ -50,18 +50,4 @@ static inline uint32_t pt_calls_lost(const struct pt_calls *calls)
     return calls->depth - pt_calls_known(calls);
 }
 
-/*
- * The frame outside of `site`, which is an access, or what this returned last: where its function was inlined, or else
- * the next call. *at is 0 at first. NULL: there is none, or none that is known.
- */
-static inline const struct pt_site *pt_calls_outer(const struct pt_calls *calls, const struct pt_site *site,
-                                                   uint32_t *at)
-{
-    if (site && site->caller)
-        return site->caller;
-    if (*at >= pt_calls_known(calls))
-        return NULL;
-    return pt_calls_at(calls, calls->depth - 1 - (*at)++);
-}
-
 #endif

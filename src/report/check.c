@@ -316,7 +316,7 @@ void pt_check_violated(const struct pt_finding *finding, const struct pt_style *
     if (finding->untold)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more are not listed.", finding->untold);
     if (finding->played)
-        pt_played_schedule(finding->played, style, buf);
+        pt_played_shows(finding->played, style, buf);
     pt_violation_summary(finding, style, buf);
 }
 

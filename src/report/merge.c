@@ -181,14 +181,18 @@ static void merge_finding(struct pt_arena *arena, struct pt_finding **slot, stru
     struct pt_finding *same = *slot;
     bool better = evidence(finding) > evidence(same);
     bool renamed = strcmp(pt_finding_id(same).text, pt_finding_id(finding).text) != 0 && is_renamed(same, finding);
-    struct pt_finding *kept = better ? finding : same;
+    struct pt_finding *kept = better ? finding : same, *gone = better ? same : finding;
     const char *one = same->suppressed, *other = finding->suppressed;
     kept->times = (same->times ? same->times : 1) + (finding->times ? finding->times : 1);
     kept->suppressed = renamed ? one ? one : other : one && other ? kept->suppressed : NULL;
     kept->known = renamed ? same->known || finding->known : same->known && finding->known;
     kept->origins = join_origins(arena, same->origins, finding->origins);
     *slot = kept;
-    pt_finding_free(better ? same : finding);
+    if (!kept->played && gone->played) {
+        kept->played = gone->played;
+        pt_arena_adopt(&kept->arena, &gone->arena);
+    }
+    pt_finding_free(gone);
 }
 
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)

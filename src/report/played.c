@@ -206,7 +206,7 @@ static void put_alone(const struct pt_played *played, const struct pt_style *sty
     put_rest_of(shown, played->stretch_count, style, buf);
 }
 
-void pt_played_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+static void put_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
 {
     uint32_t switches = played->stretch_count ? played->stretch_count - 1 : 0;
     if (played->stretch_count <= SENTENCE) {
@@ -336,6 +336,16 @@ static void put_command(const struct pt_played *played, const struct pt_style *s
     pt_buf_release(&command);
 }
 
+void pt_played_shows(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf)
+{
+    if (played->stretch_count)
+        put_schedule(played, style, buf);
+    if (played->file) {
+        put_command(played, style, buf);
+        pt_buf_puts(buf, "\n");
+    }
+}
+
 /* Strategies are words of their own; the first runs of `auto` have none. */
 static const char *by_words(const struct pt_played *played)
 {
@@ -366,7 +376,7 @@ void pt_played_violated(const struct pt_finding *finding, const struct pt_style 
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " runs failed like this.", finding->count);
     pt_buf_puts(buf, "\n");
     if (played->stretch_count)
-        pt_played_schedule(played, style, buf);
+        put_schedule(played, style, buf);
     put_waits(played, style, buf);
     if (played->output)
         put_output(played->output, style, buf);

@@ -10,8 +10,8 @@
 void pt_played_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
 /* "main runs to a.c:10, worker runs to b.c:20, main goes on". */
 void pt_played_sentence(const struct pt_played *played, struct pt_buf *buf);
-/* The schedule of a finding that has more to say than that. */
-void pt_played_schedule(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf);
+/* Of what a check found: the schedule that shows it, and how to see it again. */
+void pt_played_shows(const struct pt_played *played, const struct pt_style *style, struct pt_buf *buf);
 /* "main waits at a.c:10 to lock m, which worker has". */
 void pt_played_wait(const struct pt_played_wait *wait, struct pt_buf *buf);
 /* Members of the finding's object. */

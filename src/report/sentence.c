@@ -75,17 +75,22 @@ static void put_property_words(const struct pt_finding *finding, struct pt_buf *
     free(confirmed);
 }
 
+static void put_stretches(const struct pt_played *played, struct pt_buf *buf)
+{
+    enum { STRETCHES_MOST = 12 };
+    if (!played->stretch_count || played->stretch_count > STRETCHES_MOST)
+        return;
+    pt_buf_puts(buf, " Schedule: ");
+    pt_played_sentence(played, buf);
+    pt_buf_puts(buf, ".");
+}
+
 /* A failing run of `explore`. */
 static void put_schedule_words(const struct pt_played *played, struct pt_buf *buf)
 {
-    enum { STRETCHES_MOST = 12 };
     pt_buf_printf(buf, "Under another schedule of its threads the program failed: %s%s.", played->what,
                   played->reproduced ? "" : " (seen once)");
-    if (played->stretch_count && played->stretch_count <= STRETCHES_MOST) {
-        pt_buf_puts(buf, " Schedule: ");
-        pt_played_sentence(played, buf);
-        pt_buf_puts(buf, ".");
-    }
+    put_stretches(played, buf);
     for (uint32_t i = 0; i < played->wait_count; i++) {
         pt_buf_puts(buf, i ? "; " : " At the end ");
         pt_played_wait(&played->waits[i], buf);
@@ -97,12 +102,15 @@ char *pt_sentence_finding(const struct pt_finding *finding)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
-    if (finding->played)
-        put_schedule_words(finding->played, &buf);
-    else if (pt_check_title(finding))
+    if (pt_check_title(finding)) {
         put_check_words(finding, &buf);
-    else
+        if (finding->played) /* which shows it */
+            put_stretches(finding->played, &buf);
+    } else if (finding->played) {
+        put_schedule_words(finding->played, &buf);
+    } else {
         put_property_words(finding, &buf);
+    }
     if (finding->times > 1)
         pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
     return pt_buf_take(&buf);

@@ -216,13 +216,17 @@ static void put_reasons(const struct pt_finding *finding, const struct pt_style 
 
 static void put_explored(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
+    if (!finding->states) {
+        pt_words_paragraph(buf, style, 2, 4, "Explored: nothing; it was seen while your run was read.");
+        return;
+    }
     char *explored = pt_words_explored(finding);
     bool stopped = finding->levels < finding->relevant + 1;
     bool bounded = finding->window != PT_ALL || finding->lookahead != PT_ALL;
     pt_words_paragraph(buf, style, 2, 4, "Explored: %s%s%s.", explored, stopped ? "; stopped at the violation" : "",
                        finding->complete ? ""
                        : bounded         ? "; orders beyond the window were left out"
-                                         : "; the rest of the trace is missing");
+                                         : "; not everything was explored");
     free(explored);
 }
 

@@ -104,6 +104,7 @@ struct pt_channel_reader {
     uint64_t asked_at, stalled_at, names_stalled_at; /* times; 0: never */
     bool settled; /* the first event has been handed out: all initial values are known */
     bool ended;
+    bool held_back; /* a ring may have more than was read of it at the last look at all */
     uint32_t wake_seen;
     uint64_t events, missing, corrupt, unfinished;
     unsigned char *record; /* a private copy of one, which the program cannot change any more */

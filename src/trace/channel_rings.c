@@ -209,13 +209,19 @@ static bool set_front(struct pt_channel_reader *r, struct ring *ring, uint32_t b
     return true;
 }
 
-/* Reads on until the ring has an event in front or is empty. */
+/* A ring of nothing but records that are no events must not hold up the others. */
+enum { AT_ONCE = 4096 };
+
+/* Reads on until the ring has an event in front, is empty, or has been read for long. */
 static void fill_front(struct pt_channel_reader *r, uint32_t index)
 {
     struct ring *ring = &r->rings[index];
     struct pt_record header;
-    /* The limit keeps a ring of nothing but small records from holding up the others. */
-    for (uint32_t n = 0; n < 4096 && next_header(r, ring, &header); n++) {
+    for (uint32_t n = 0; next_header(r, ring, &header); n++) {
+        if (n == AT_ONCE) {
+            r->held_back = true;
+            return;
+        }
         bool good = true;
         if (header.type == PT_RECORD_EVENT) {
             if (set_front(r, ring, header.bytes))
@@ -267,6 +273,7 @@ static void find_rings(struct pt_channel_reader *r)
 static void poll_rings(struct pt_channel_reader *r, uint64_t now)
 {
     r->wake_seen = atomic_load(&r->map->wake);
+    r->held_back = false;
     find_rings(r);
     bool all = !r->bits || r->ended || now - r->all_looked_at >= all_rings_every;
     uint32_t count = all || r->ring_count < PT_RING_NEAR ? r->ring_count : PT_RING_NEAR;
@@ -404,6 +411,10 @@ bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_e
             *ret_event = r->inits[r->init_next++];
             ret_event->line = ++r->events;
             return true;
+        }
+        if (r->ended && r->held_back) { /* nobody writes any more: what is there is read before anything is given up */
+            poll_rings(r, now);
+            continue;
         }
         uint64_t top = r->heap_count ? r->rings[r->heap[0]].front : 0;
         if (top && top < r->expected) { /* given up before, or twice the same */

@@ -599,6 +599,38 @@ def by_itself(portent):
     same("status without it", run("./p").returncode, 0)
 
 
+INLINED = """
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static __attribute__((always_inline)) inline void inner(pthread_mutex_t *l) { pthread_mutex_lock(l); n++; pthread_mutex_unlock(l); }
+static __attribute__((always_inline)) inline void outer(pthread_mutex_t *k, pthread_mutex_t *l)
+{
+    pthread_mutex_lock(k);
+    inner(l);
+    pthread_mutex_unlock(k);
+}
+static __attribute__((noinline)) void called(int way) { if (way) outer(&a, &b); else outer(&b, &a); }
+static void *f(void *p) { called(0); return p; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, f, 0);
+    called(1);
+    return pthread_join(t, 0);
+}
+"""
+
+
+@tests.test
+def calls_of_inlined_functions_once(portent):
+    build(portent, INLINED)
+    done, answer, _ = ask(portent, "--deadlocks")
+    same("status", done.returncode, 66)
+    for side in answer["findings"][0]["cycle"]:
+        same("stack", [call.split()[0] for call in side["stack"]], ["inner", "outer", "called", "f" if side["thread"] == "f" else "main"])
+
+
 @tests.test
 def in_a_static_program(portent):
     build(portent, HEAD + DEADLOCKED["two_locks"][0], "p.c", "-static")

@@ -8,6 +8,7 @@ calls, go on living. The last line is `wrappers: N passed, M failed`.
 import glob
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -380,6 +381,18 @@ int main(void)
     return pthread_join(thread, NULL);
 }
 """
+
+
+@test
+def processes_in_which_nothing_was_found():
+    """A line for each, and nothing else."""
+    write("one.c", "#include <pthread.h>\nint n;\nstatic void *f(void *p) { n++; return p; }\n"
+          "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return pthread_join(t, 0); }\n")
+    same("exit status of portent cc", run(PORTENT, "cc", "-pthread", "one.c", "-o", "one").returncode, 0)
+    done = run(PORTENT, "run", "--", "sh", "-c", "./one; ./one; ./one; true")
+    same(f"exit status: {done.stderr}", done.returncode, 0)
+    lines = [re.sub(r"process \d+ \(.*?\)", "process", line) for line in done.stderr.splitlines()]
+    same("lines", lines, 3 * ["portent: in process: checks 'races' and 'deadlocks': nothing was found in the observed run."])
 
 
 @test

@@ -89,6 +89,20 @@ static void test_arena(void **state)
     assert_true(arena.bytes > 8 * 100000);
     assert_string_equal(pt_arena_strndup(&arena, "abcdef", 3), "abc");
     assert_non_null(pt_arena_alloc(&arena, 0));
+    struct pt_arena other, none;
+    pt_arena_init(&other);
+    pt_arena_init(&none);
+    const char *text = pt_arena_strndup(&other, "kept", 4);
+    size_t both = arena.bytes + other.bytes;
+    pt_arena_adopt(&arena, &other);
+    pt_arena_adopt(&arena, &none);
+    assert_int_equal(arena.bytes, both);
+    assert_null(other.head);
+    pt_arena_release(&other);
+    assert_string_equal(text, "kept");
+    pt_arena_adopt(&none, &arena); /* into one without anything */
+    pt_arena_adopt(&arena, &none);
+    assert_string_equal(text, "kept");
     pt_arena_release(&arena);
     assert_int_equal(arena.bytes, 0);
     assert_non_null(pt_arena_alloc(&arena, 10)); /* usable again */

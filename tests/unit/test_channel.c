@@ -719,6 +719,45 @@ static void what_checks_found(void **state)
     assert_string_equal(pt_channel_name_at(f->reader, 0x7f00, PT_SPACE_VAR), "0x7f00");
 }
 
+enum { LARGE_RING = 1 << 18, MANY = 6000 };
+
+static int setup_large(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct pt_err err;
+    pt_names_init(&f->names);
+    struct pt_channel_setup how = {.vars = vars,
+                                   .var_count = sizeof vars / sizeof *vars,
+                                   .options = "",
+                                   .checks = 5,
+                                   .ring_bytes = LARGE_RING,
+                                   .ring_max = RINGS};
+    assert_int_equal(pt_channel_create(&how, &f->names, &f->reader, &err), PT_OK);
+    f->map = pt_channel_map(f->reader);
+    f->now = SECOND;
+    *state = f;
+    return 0;
+}
+
+/* More records without an event than are read at a time, and the program has ended: all of them are read. */
+static void much_is_left_at_the_end(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t size = (sizeof(struct pt_record_found) + 7) / 8 * 8;
+    struct pt_record_found head = {.head = {size, PT_RECORD_FOUND}, .key = 7, .count = 3};
+    struct pt_ring *ring = ring_at(f, 0);
+    pt_channel_set_found(f->reader, note_found, &found_count);
+    found_count = 0;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, ""); /* at its beginning */
+    for (uint32_t i = 0; i < MANY; i++, ring->head += size)
+        memcpy(ring->data + ring->head, &head, sizeof head);
+    pt_channel_set_ended(f->reader);
+    expect(f, "nothing");
+    assert_int_equal(found_count, MANY);
+    expect_losses(f, 0, 0);
+}
+
 static void nonsense_is_skipped(void **state)
 {
     struct fixture *f = *state;
@@ -835,6 +874,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(blocks_of_memory, setup_clockless, teardown),
         cmocka_unit_test_setup_teardown(stacks_of_events, setup_clockless, teardown),
         cmocka_unit_test_setup_teardown(any_bytes, setup_clockless, teardown),
+        cmocka_unit_test_setup_teardown(much_is_left_at_the_end, setup_large, teardown),
         cmocka_unit_test(names_a_trace_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

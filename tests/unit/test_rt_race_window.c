@@ -339,6 +339,34 @@ static void windows_apart(void **state)
     }
 }
 
+/* A lock goes from thread 1 to 2, which ends, and then to 3, all in one window: 3 takes what was in earlier ones for
+ * known at that moment, the end of 2 among it, and knows of 1 all the same. */
+static void who_ends_in_a_window_hands_on(void **state)
+{
+    (void)state;
+    begin(4, 1000);
+    close(0);
+    assert_true(access(1, 1, PT_CELL_WRITES, 1));
+    assert_true(is_open());
+    for (unsigned thread = 1; thread <= 2; thread++) {
+        lock(thread, 0);
+        assert_true(thread == 2 || access(1, 2, PT_CELL_WRITES, 2));
+        lock(thread, 0);
+    }
+    pt_race_end(t[2]);
+    pt_race_release(t[2]);
+    lock(3, 0);
+    assert_true(is_open());
+    assert_true(access(3, 2, PT_CELL_WRITES, 3));
+    assert_int_equal(reported, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2)
+            continue;
+        pt_race_end(t[i]);
+        pt_race_release(t[i]);
+    }
+}
+
 /* A thread that goes on synchronising opens a window now and then: less and less often, and in the long run so that one
  * event in N is in a window. */
 static void synchronisation_opens(void **state)
@@ -385,10 +413,14 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reported_is_unordered),          cmocka_unit_test(rare_places_open),
-        cmocka_unit_test(stretches_are_asked_in_windows), cmocka_unit_test(what_is_asked_is_written_to_modules),
-        cmocka_unit_test(windows_become_shorter),         cmocka_unit_test(windows_apart),
-        cmocka_unit_test(synchronisation_opens),          cmocka_unit_test(threads_open)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered),
+                                       cmocka_unit_test(rare_places_open),
+                                       cmocka_unit_test(stretches_are_asked_in_windows),
+                                       cmocka_unit_test(what_is_asked_is_written_to_modules),
+                                       cmocka_unit_test(windows_become_shorter),
+                                       cmocka_unit_test(windows_apart),
+                                       cmocka_unit_test(who_ends_in_a_window_hands_on),
+                                       cmocka_unit_test(synchronisation_opens),
+                                       cmocka_unit_test(threads_open)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -353,20 +353,38 @@ static bool is_about(const char *what, const char *object)
     return len > own && what[len - own - 1] == ' ' && strcmp(what + len - own, object) == 0;
 }
 
-/* A schedule that shows nothing but a race (or the like) about which people have decided does not count either. */
-static void excuse_schedules(struct pt_result *result)
+/* What a check has found that a failing schedule shows; one that counts, if there is one. NULL: nothing. */
+static struct pt_finding *shown_by(const struct pt_result *result, const struct pt_finding *schedule)
 {
-    for (uint32_t s = 0; s < result->count; s++) {
-        struct pt_finding *schedule = result->findings[s];
-        for (uint32_t i = 0; schedule->played && i < result->count; i++) {
-            const struct pt_finding *finding = result->findings[i];
-            if (!finding->object || strcmp(finding->kind, schedule->played->failure) != 0 ||
-                !pt_finding_is_suppressed(finding) || !is_about(schedule->played->what, finding->object))
-                continue;
-            schedule->suppressed = finding->suppressed;
-            schedule->known = finding->known;
-        }
+    struct pt_finding *shown = NULL;
+    for (uint32_t i = 0; i < result->count; i++) {
+        struct pt_finding *finding = result->findings[i];
+        if (finding->verdict == PT_VERDICT_VIOLATED && finding->object && !finding->played &&
+            strcmp(finding->kind, schedule->played->failure) == 0 &&
+            is_about(schedule->played->what, finding->object) &&
+            (!shown || (pt_finding_is_suppressed(shown) && !pt_finding_is_suppressed(finding))))
+            shown = finding;
     }
+    return shown;
+}
+
+/* A race (or the like) and the schedule that shows it are one finding, which people may have decided about. */
+static void join_schedules(struct pt_result *result)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < result->count; i++) {
+        struct pt_finding *finding = result->findings[i];
+        bool plays = finding->played && strcmp(finding->kind, "schedule") == 0;
+        struct pt_finding *shown = plays ? shown_by(result, finding) : NULL;
+        if (!shown) {
+            result->findings[kept++] = finding;
+            continue;
+        }
+        shown->played = finding->played;
+        pt_arena_adopt(&shown->arena, &finding->arena);
+        pt_finding_free(finding);
+    }
+    result->count = kept;
 }
 
 /* What people have decided counts here, too: `explore` knows neither baselines nor suppressions. */
@@ -380,7 +398,7 @@ static void take_explored(struct pt_ci *ci, const char *path, const struct pt_ci
         return;
     }
     pt_triage_apply(&ci->triage, &loaded->result);
-    excuse_schedules(&loaded->result);
+    join_schedules(&loaded->result);
     pt_buf_init(&json);
     pt_report_json(&loaded->result, &json);
     if (pt_file_write(path, &json, &err) == PT_OK)

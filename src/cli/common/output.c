@@ -293,6 +293,33 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
     pt_buf_release(&suppressed);
 }
 
+/* Whether all that is to be said of a process is that the built-in checks, and nothing else, have found nothing. */
+static bool is_clean(const struct pt_output *output, const struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
+        bool checked = finding->builtin && !finding->file && strcmp(finding->kind, "schedule") != 0;
+        if (!checked || finding->verdict != PT_VERDICT_HOLDS || finding->message ||
+            (finding->order && strcmp(finding->order, "sync") == 0))
+            return false;
+    }
+    return result->count && !result->blocks && !output->reported_count;
+}
+
+/* A program that starts many others has a line for each. */
+static void put_clean(struct pt_output *output, const struct pt_result *result)
+{
+    struct pt_buf line;
+    pt_buf_init(&line);
+    pt_buf_printf(&line, "portent: in %s: check%s", output->options->process, pt_words_plural(result->count));
+    for (uint32_t i = 0; i < result->count; i++)
+        pt_buf_printf(&line, "%s '%s'", !i ? "" : i + 1 < result->count ? "," : " and", result->findings[i]->property);
+    pt_buf_puts(&line, ": nothing was found in the observed run.\n");
+    pt_progress_clear(&output->progress);
+    fwrite(line.text, 1, line.len, stderr);
+    pt_buf_release(&line);
+}
+
 /* Contract section 1: 2 before 1 before 3 before 0. */
 static int exit_status(const struct pt_output *output, const struct pt_result *result)
 {
@@ -312,9 +339,12 @@ static int exit_status(const struct pt_output *output, const struct pt_result *r
 int pt_output_end(struct pt_output *output, const struct pt_result *result)
 {
     struct pt_buf buf;
+    bool brief = output->options->process && output->options->on_stderr && is_clean(output, result);
     pt_buf_init(&buf);
     if (output->options->json)
         pt_report_json(result, &buf);
+    else if (!output->options->quiet && brief)
+        put_clean(output, result);
     else if (!output->options->quiet)
         put_text(output, result, &buf);
     pt_progress_clear(&output->progress);

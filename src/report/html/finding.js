@@ -95,13 +95,15 @@ function suppressedChips(finding) {
     finding.known && el("span", { class: "chip" }, "in the baseline")];
 }
 
-function actsCard(command, id, suppression) {
+function actsCard(command, id, suppression, replay = null) {
   const act = (label, text) => el("div", { class: "act" }, el("span", null, label), el("code", null, text), copyButton(text));
   return el("section", { class: "card" }, el("h2", null, "What to do about it"),
-    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), suppression && act("Suppress", suppression)));
+    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), replay && act("Under a schedule that shows it", replay), act("Finding id", id), suppression && act("Suppress", suppression)));
 }
 
 const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+
+const replayOf = (property, program) => property.schedule_file ? `portent replay ${shellWord(property.schedule_file)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}` : null;
 
 // A decentralised property: the state that broke it first, and what its thread knew of the others.
 function knowledgeCard(property) {
@@ -209,7 +211,7 @@ function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
   const confirm = `portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`;
   const predicted = (model && model.predicted.steps.length) || (property.sides && property.how === "predicted" && CONFIRMED.includes(property.kind));
-  const acts = actsCard(predicted ? confirm : null, property.id, suppressionOf(property));
+  const acts = actsCard(predicted ? confirm : null, property.id, suppressionOf(property), replayOf(property, program));
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
     root.append(property.sides ? sidesCard(property, sources) : property.first ? knowledgeCard(property) : property.within ? withinCard(property)

@@ -70,7 +70,7 @@ function scheduleParts(property, sources) {
 
 function scheduleFinding(property, sources, program) {
   const parts = scheduleParts(property, sources);
-  const replay = property.schedule_file ? `portent replay ${shellWord(property.schedule_file)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}` : null;
+  const replay = replayOf(property, program);
   const element = el("article", { class: "finding" },
     el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, FAILURES[property.failure] || property.failure), el("span", { class: "chip violated" }, property.reproduced ? "reproduced" : "seen once"), ...suppressedChips(property)),
       el("p", { class: "lead" }, `${capital(property.what)}.`),

@@ -26,13 +26,14 @@ struct report {
 
 void pt_deadlock_calls(const struct pt_site *site, const struct pt_site **sites, uint32_t room)
 {
-    uint32_t count = 0, at = 0;
-    while (count < room) {
-        sites[count] = count || !site ? pt_calls_outer(&__portent_calls, count ? sites[count - 1] : NULL, &at) : site;
-        if (!sites[count])
-            return;
-        count++;
-    }
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t count = 0;
+    if (site)
+        sites[count++] = site;
+    for (uint32_t at = calls->depth, left = pt_calls_known(calls); left && count < room; left--)
+        sites[count++] = pt_calls_at(calls, --at); /* where one was inlined, whoever writes it knows (core/found.c) */
+    if (count < room)
+        sites[count] = NULL;
 }
 
 struct pt_deadlock_who *pt_deadlock_who(struct pt_thread *thread)

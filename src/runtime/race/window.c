@@ -175,6 +175,8 @@ void pt_race_window_release(struct pt_race_self *self)
     pt_spin_lock(&windows.lock);
     self->window.lives = false;
     windows.live--;
+    /* With what it knew: a window may be open, and who takes the floor for known asks no more what came with it. */
+    pt_vec_join(&self->memory, &windows.floor, self->hb.past);
     pt_vec_raise(&self->memory, &windows.floor, self->hb.id, clock_of(self));
     pt_spin_unlock(&windows.lock);
 }
