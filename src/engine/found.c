@@ -34,6 +34,7 @@ struct pt_founds {
     struct pt_finding **properties;
     uint32_t property_count;
     struct pt_map64 by_key; /* index into entries */
+    struct pt_map64 kinds;  /* of findings, by pt_finding_key */
     struct entry {
         uint64_t count;
         bool reported;
@@ -87,6 +88,7 @@ struct pt_founds *pt_founds_new(uint32_t checks, struct pt_finding *const *prope
     f->options = options;
     f->started = options->now ? options->now() : 0;
     pt_map64_init(&f->by_key);
+    pt_map64_init(&f->kinds);
     for (unsigned check = 0; check < PT_FOUND_CHECKS; check++)
         if (checks >> check & 1)
             make_check(f, (enum pt_found_check)check);
@@ -107,6 +109,7 @@ void pt_founds_free(struct pt_founds *f)
     free(f->properties);
     free(f->findings);
     pt_map64_release(&f->by_key);
+    pt_map64_release(&f->kinds);
     free(f);
 }
 
@@ -355,11 +358,22 @@ static bool is_suppressed(const struct pt_founds *f, const struct pt_finding *fi
     return f->options->suppressed && f->options->suppressed(f->options->context, finding);
 }
 
+/* Whether some finding has had its key (pt_finding_key): else none is the same. */
+static bool note_kind(struct pt_founds *f, const struct pt_finding *finding)
+{
+    uint32_t *known = pt_map64_at(&f->kinds, pt_finding_key(finding));
+    bool is_known = *known != PT_NONE;
+    *known = 0;
+    return is_known;
+}
+
 /* Another key's finding that is the same under these names, and about which people have decided the same: what they
  * know of one element hides no other. Races are the same where their places are (finding/join.c). NULL: none. */
-static struct pt_finding *same_as(const struct pt_founds *f, const struct pt_finding *check,
-                                  const struct pt_finding *finding, bool race)
+static struct pt_finding *same_as(struct pt_founds *f, const struct pt_finding *check, const struct pt_finding *finding,
+                                  bool race)
 {
+    if (!note_kind(f, finding))
+        return NULL;
     struct pt_finding_id id = pt_finding_id(finding);
     bool by_places = race && pt_finding_places(finding);
     for (uint32_t i = 0; i <= check->more_count; i++) {

@@ -300,7 +300,9 @@ void pt_finding_join(struct pt_finding *into, const struct pt_finding *other);
 void pt_finding_join_places(struct pt_finding *first, bool (*suppressed)(void *context, const struct pt_finding *),
                             void *context);
 
-/* Of violations with the same id: whether they are the same finding, too (core/finding_key.h). */
+/* What tells findings apart (core/finding_key.h); 0: it is none that is distinguished there. */
+uint64_t pt_finding_key(const struct pt_finding *finding);
+/* Of violations with the same id: whether they are the same finding, too. */
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);
 
 /* A line of a suppression file. */

@@ -161,8 +161,7 @@ struct pt_finding_id pt_finding_id_on(const struct pt_finding *finding, const ch
     return id;
 }
 
-/* 0: it is none that core/finding_key.h distinguishes. */
-static uint64_t finding_of(const struct pt_finding *finding)
+uint64_t pt_finding_key(const struct pt_finding *finding)
 {
     if (finding->side_count > 2) { /* a cycle, which begins anywhere */
         uint64_t sum = 0;
@@ -184,5 +183,5 @@ static uint64_t finding_of(const struct pt_finding *finding)
 
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b)
 {
-    return finding_of(a) == finding_of(b);
+    return pt_finding_key(a) == pt_finding_key(b);
 }
