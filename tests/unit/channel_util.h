@@ -70,7 +70,7 @@ static inline void put_site(struct fixture *f, uint32_t i, uint32_t site, const 
 struct written {
     uint32_t type, kind, thread, object, site, marks;
     uint64_t number;
-    struct pt_clock_pair clock[4];
+    struct pt_clock_pair clock[24];
     uint32_t clock_count;
     const void *value;
     uint32_t value_bytes;

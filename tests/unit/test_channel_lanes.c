@@ -207,13 +207,39 @@ static void a_long_lane(void **state)
     pt_clock_state_release(&clocks);
 }
 
+/* A clock of so many lanes that nobody is named for people: who the thread is behind is there nevertheless, or what is
+ * known of that one would be lost to whoever does not complete clocks. */
+static void a_wide_clock(void **state)
+{
+    enum { WIDE = PT_CLOCK_SHORT + 4 };
+    struct fixture *f = *state;
+    struct pt_event event;
+    struct written w = {.type = PT_RECORD_EVENT, .kind = PT_KIND_USER, .thread = WIDE + 1, .marks = PT_MARK_LANE};
+    put_threads(f, WIDE + 2);
+    w.clock[w.clock_count++] = AT(3, 1);
+    for (uint32_t t = 1; t <= WIDE; t++) {
+        put_go(f, t, 0, AT(t, 1), NONE, NONE);
+        assert_true(next(f, &event));
+        w.clock[w.clock_count++] = AT(t, t == 3 ? 2 : 1);
+    }
+    w.number = f->map->next_number;
+    put_event(f, 0, w);
+    assert_true(next(f, &event));
+    assert_int_equal(event.clock_len, WIDE + 1);
+    assert_int_equal(event.behind, 3 + 1);
+    bool named = false;
+    for (uint32_t i = 0; i < event.clock_len; i++)
+        named |= event.clock[i].thread == 3 && event.clock[i].count == 1;
+    assert_true(named);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_had_an_event), cmocka_unit_test_setup_teardown(counts_that_begin_late, setup_counted, teardown),
         TEST(what_was_lost),    TEST(nonsense),
-        TEST(a_long_lane),
+        TEST(a_long_lane),      TEST(a_wide_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
