@@ -77,10 +77,15 @@ static const struct lane *lane_of(const struct pt_channel_reader *r, uint32_t nu
     return index == PT_NONE ? NULL : &r->lanes[index];
 }
 
-/* The thread, by its index, whose event is that of a pair, and its own count of it. PT_NONE: it is not known. */
-static uint32_t thread_of(const struct pt_channel_reader *r, struct pt_clock_pair pair, uint64_t *ret_count)
+static bool are_followed(const struct pt_channel_reader *r)
 {
-    const struct lane *lane = lane_of(r, pair.lane);
+    return r->lane_count > 0;
+}
+
+/* The thread, by its index, whose event is that of a pair, and its own count of it. PT_NONE: it is not known. */
+static inline uint32_t thread_of(const struct pt_channel_reader *r, struct pt_clock_pair pair, uint64_t *ret_count)
+{
+    const struct lane *lane = are_followed(r) ? lane_of(r, pair.lane) : NULL;
     uint32_t low = 0, high = lane ? lane->count : 0;
     while (low < high) { /* the first who came there after the event */
         uint32_t middle = low + (high - low) / 2;
@@ -221,7 +226,7 @@ bool chan_take_clock(struct pt_channel_reader *r, const struct pt_record_event *
     add_entry(r, &count, index, self->yielded);
     if (from) /* all of it is known from here on */
         add_behind(r, &count, index);
-    for (uint32_t i = 0; i < count && count <= PT_CLOCK_SHORT; i++)
+    for (uint32_t i = 0; are_followed(r) && i < count && count <= PT_CLOCK_SHORT; i++)
         add_behind(r, &count, r->clock_threads[i]);
     sort_clock(r->clock, count);
     *ret_clock = (struct chan_clock){count, 0};
