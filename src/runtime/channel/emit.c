@@ -8,6 +8,7 @@
  *
  * Of a long clock a record has what the thread's record before did not have: readers know the rest
  * (trace/clock_state.h). Where threads are recorded in full every record has its whole clock, as some make no event.
+ * Clocks count by lanes (clock/lane.h): the first record of a thread that has taken one over says so.
  */
 #include "runtime/channel/emit.h"
 

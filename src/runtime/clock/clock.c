@@ -291,14 +291,13 @@ pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b)
 
 pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
 {
-    if (!self->lane.taken)
-        pt_clock_lane_take(self, count);
-    count += self->lane.base;
     pt_clock_id id = pt_clock_climb(self, count);
     if (id)
         return id;
     struct pt_clock_pairs x = pt_clock_pairs_of(self, self->id);
     uint32_t at = 0;
+    if (!self->lane.taken)
+        pt_clock_lane_take(self, count, x);
     while (at < x.count && x.pairs[at].lane < self->lane.number)
         at++;
     uint32_t rest = at < x.count && x.pairs[at].lane == self->lane.number ? at + 1 : at;
@@ -308,7 +307,7 @@ pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
     struct pt_clock_pair *out = pt_clocks[id].pairs;
     if (at)
         memcpy(out, x.pairs, at * sizeof *out);
-    out[at] = (struct pt_clock_pair){self->lane.number, count};
+    out[at] = (struct pt_clock_pair){self->lane.number, self->lane.base + count};
     if (x.count > rest)
         memcpy(out + at + 1, x.pairs + rest, (x.count - rest) * sizeof *out);
     pt_clocks[id].count = at + 1 + x.count - rest;
@@ -323,7 +322,7 @@ bool pt_clock_tick_all(struct pt_clock_self *self)
     struct pt_clock_snapshot *clock = &pt_clocks[0];
     uint32_t at = 0;
     if (!self->lane.taken)
-        pt_clock_lane_take(self, self->events + 1);
+        pt_clock_lane_take(self, self->events + 1, (struct pt_clock_pairs){clock->pairs, clock->count});
     while (at < clock->count && clock->pairs[at].lane != self->lane.number)
         at++;
     bool is_last = at == clock->count && (!at || clock->pairs[at - 1].lane < self->lane.number);

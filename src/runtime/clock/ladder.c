@@ -148,7 +148,9 @@ static pt_clock_id next_rung(struct pt_clock_self *self, uint64_t count)
         self->id != (last ? PT_CLOCK_RUNG | last : 0) || (!last && !begin()) ||
         (ladder.count == ladder.room && !make_room()))
         return 0;
-    struct pt_clock_pair event = {self->lane.number, count};
+    if (!self->lane.taken)
+        pt_clock_lane_take(self, count, (struct pt_clock_pairs){ladder.now, ladder.count});
+    struct pt_clock_pair event = {self->lane.number, self->lane.base + count};
     ladder.count += put(ladder.now, ladder.count, event);
     pt_clock_rungs[++last] = event;
     ladder.last = last;

@@ -23,14 +23,9 @@
 #define PT_RUNTIME_CLOCK_LADDER_H
 
 #include "runtime/clock/clock.h"
+#include "runtime/clock/lane.h"
 
 struct pt_clock_self;
-
-/* Sorted by lane. Of the calling thread's alone: until its next tick but one, or until it asks for others. */
-struct pt_clock_pairs {
-    const struct pt_clock_pair *pairs;
-    uint32_t count;
-};
 
 /* What a thread has made of rungs: its latest two. */
 struct pt_clock_view {
@@ -54,9 +49,9 @@ static inline bool pt_clock_only_rungs(void)
 /* From the next event on, if there is no clock yet but number 0. Facts (knowledge.h) need snapshots: not with them. */
 void pt_clock_ladder_start(void);
 void pt_clock_ladder_restart(void);
-/* The next rung, as the clock of the thread's event that is number `count` in its lane; 0: it is to be a snapshot. */
+/* The next rung, as the clock of the thread's event number `count`; 0: it is to be a snapshot. */
 pt_clock_id pt_clock_climb(struct pt_clock_self *self, uint64_t count);
-/* The pairs of any clock. */
+/* The pairs of any clock. Of the calling thread's alone: until its next tick but one, or until it asks for others. */
 struct pt_clock_pairs pt_clock_pairs_of(struct pt_clock_self *self, pt_clock_id id);
 /* The thread ends. */
 void pt_clock_drop_views(struct pt_clock_self *self);

@@ -34,9 +34,8 @@ static bool take_over(struct pt_clock_pair known)
                                                    memory_order_relaxed);
 }
 
-void pt_clock_lane_take(struct pt_clock_self *self, uint64_t count)
+void pt_clock_lane_take(struct pt_clock_self *self, uint64_t count, struct pt_clock_pairs clock)
 {
-    struct pt_clock_pairs clock = pt_clock_pairs_of(self, self->id);
     self->lane = (struct pt_clock_lane){.number = self->number, .taken = true};
     for (uint32_t i = 0; i < clock.count && pt_has_cache(PT_CACHE_LANES); i++) {
         struct pt_clock_pair known = clock.pairs[i];

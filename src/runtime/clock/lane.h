@@ -33,7 +33,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/channel.h"
+
 struct pt_clock_self;
+
+/* Sorted by lane. */
+struct pt_clock_pairs {
+    const struct pt_clock_pair *pairs;
+    uint32_t count;
+};
 
 struct pt_clock_lane {
     uint32_t number;
@@ -45,8 +53,8 @@ struct pt_clock_lane {
 
 bool pt_clock_lanes_start(void);
 void pt_clock_lanes_restart(void);
-/* The thread is about to have its first relevant event, number `count` of its own. */
-void pt_clock_lane_take(struct pt_clock_self *self, uint64_t count);
+/* The thread, which has this clock, is about to have its first relevant event, number `count` of its own. */
+void pt_clock_lane_take(struct pt_clock_self *self, uint64_t count, struct pt_clock_pairs clock);
 /* It will have none any more. */
 void pt_clock_lane_end(const struct pt_clock_self *self);
 
