@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Threads that come and go: what `portent check` costs on traces of 1,000 to 10,000 threads, eight of them at a time.
+"""Threads that come and go: what `portent check` costs on traces of 1,000 to 10,000 threads, eight of them at a time, and what
+`portent run` costs on programs with as many.
 
 usage: bench/come_and_go.py PORTENT [THREADS...]
 
 Each thread writes a variable that a lock guards and one of eight that none does, four times, and is joined; its creator then
-forks the next one. Processor time and memory of each check; linear growth is the aim.
+forks the next one. Those of the programs have one relevant event under a lock, or two that are not ordered with those of others at the
+time. Processor time of each check, and of each run with its observer, and memory; linear growth is the aim.
 """
 import pathlib
 import random
@@ -18,6 +20,56 @@ CHECKS = [
     ("races of all runs, on eight variables", ["--races"], "raced"),
     ("cone, window 64, lookahead 256", ["--order", "access", "--window", "64", "--lookahead", "256", "-s", "y.prop"], "raced"),
     ("--window all, one state a level", ["--order", "access", "--window", "all", "--lookahead", "all", "-s", "x.prop"], "raced"),
+]
+
+# Threads that come and go, so many at a time: each writes a variable under a lock, or has two user events that others know of by its join alone.
+PROGRAM = """#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1024 };
+static int x, events;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *number)
+{
+    if (events) {
+        portent_event("go");
+        portent_event("stop");
+        return NULL;
+    }
+    pthread_mutex_lock(&m);
+    x = (int)((long)number % 9);
+    pthread_mutex_unlock(&m);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    pthread_t threads[MOST];
+    int count = atoi(argv[1]), at_once = atoi(argv[2]);
+    if (at_once < 1 || at_once > MOST)
+        return 2;
+    events = argc > 3 && strcmp(argv[3], "events") == 0;
+    for (int i = 0; i < count + at_once; i++) {
+        if (i >= at_once && i - at_once < count)
+            pthread_join(threads[i % at_once], NULL);
+        if (i < count)
+            pthread_create(&threads[i % at_once], NULL, work, (void *)(long)i);
+    }
+    return x == 9;
+}
+"""
+RUNS = [
+    ("run, a property, one after the other", ["-s", "x.prop"], ["1"]),
+    ("run, a property, eight at a time", ["-s", "x.prop"], ["8"]),
+    ("run, user events, 64 at a time", ["-s", "e.prop"], ["64", "events"]),
+    ("run, recorded (-o), eight at a time", ["-s", "x.prop", "-o", "run.trace"], ["8"]),
+    ("run --record-all, recorded (-o), eight at a time", ["--record-all", "-o", "all.trace"], ["8"]),
+    ("run, races and deadlocks, eight at a time", [], ["8"]),
 ]
 
 
@@ -53,6 +105,12 @@ def spent(command, folder):
     return float(seconds), int(kilobytes) / 1024
 
 
+def each(title, sizes, command, folder):
+    figures = [spent(command(size), folder) for size in sizes]
+    cells = ", ".join(f"{size}: {seconds:.2f} s {mb:.0f} MB" for size, (seconds, mb) in zip(sizes, figures))
+    print(f"RATE threads that come and go, {title}: {cells}", flush=True)
+
+
 def main():
     portent = str(pathlib.Path(sys.argv[1]).resolve())
     sizes = [int(word) for word in sys.argv[2:]] or [1000, 2500, 5000, 10000]
@@ -63,10 +121,13 @@ def main():
         for size in sizes:
             for kind in ("raced", "guarded"):
                 (there / f"{kind}{size}.trace").write_text("\n".join(trace(size, kind == "raced")) + "\n")
+        (there / "e.prop").write_text("property p: always (event(stop) -> once event(go));\n")
         for title, options, kind in CHECKS:
-            figures = [spent([portent, "check", *options, f"{kind}{size}.trace"], folder) for size in sizes]
-            cells = ", ".join(f"{size}: {seconds:.2f} s {mb:.0f} MB" for size, (seconds, mb) in zip(sizes, figures))
-            print(f"RATE threads that come and go, {title}: {cells}", flush=True)
+            each(title, sizes, lambda size, o=options, k=kind: [portent, "check", *o, f"{k}{size}.trace"], folder)
+        (there / "program.c").write_text(PROGRAM)
+        subprocess.run([portent, "cc", "-O2", "-g", "program.c", "-o", "program", "-lpthread"], cwd=folder, check=True)
+        for title, options, arguments in RUNS:
+            each(title, sizes, lambda size, o=options, a=arguments: [portent, "run", "-q", *o, "--", "./program", str(size), *a], folder)
 
 
 if __name__ == "__main__":

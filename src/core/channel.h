@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 22 };
+enum { PT_CHANNEL_VERSION = 23 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -209,14 +209,20 @@ struct pt_record_found {
 /* Of an event: it is relevant, and the thread's count in its clock includes it; it is an atomic store, which comes as
  * an update but reads nothing; it touches a part of a watched variable, and a struct pt_part follows the value; the
  * thread is in calls, and their hash (struct pt_record_stack) follows last; a lock was taken by a call that does not
- * wait for it, or not for ever. From bit PT_MARK_ORDER on: enum
- * pt_memory_order of an atomic access or a fence. */
+ * wait for it, or not for ever; the thread's events are in the lane of the clock's first pair, which is none of the
+ * clock, and its n-th is that count + n there. From bit PT_MARK_ORDER on: enum pt_memory_order of an atomic access or a
+ * fence.
+ *
+ * Clocks count by lanes. A thread that has no such record has a lane of its own, which is called by its number. Else it
+ * comes behind all events of the threads that were there before it; its first record with a clock that counts it says
+ * so, and no record with a smaller number counts an event of it. */
 enum {
     PT_COUNTED = 1,
     PT_MARK_STORE = 2,
     PT_MARK_PART = 4,
     PT_MARK_STACK = 16,
     PT_MARK_TRIES = 32,
+    PT_MARK_LANE = 64,
     PT_MARK_ORDER = 8 /* the bit */
 };
 
@@ -236,7 +242,7 @@ struct pt_record_event {
     uint32_t value_bytes; /* of the value that follows the clock */
     uint32_t clock_count;
     struct pt_clock_pair {
-        uint32_t thread;
+        uint32_t lane;
         uint64_t count;
     } __attribute__((packed, aligned(4))) clock[]; /* without padding: clocks are most of what is written. Then
                                                       value_bytes bytes: the variable's memory after the write */

@@ -9,8 +9,8 @@
  * Lines with c=: once one is seen, those fields alone are the order, and other lines order nothing. The counts are in
  * the trace's own numbering (whatever its writer held to be relevant); `counted` remembers per thread which of those
  * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(lanes), and what
- * is not known of an event of late. What fields leave out comes back by trace/clock_state.h, whose clocks share what
- * they have in common.
+ * was not known to the latest one of a thread that is named, where that is kept. What fields leave out comes back by
+ * trace/clock_state.h, whose clocks share what they have in common.
  *
  * Lanes are chosen by one rule (take_lane): a thread's first relevant event goes behind the last one of a thread that
  * has ended, if it needs that one. Then the lane's events are in one order, and a cut has the first n of them. That a
@@ -44,18 +44,19 @@ struct order_thread {
     uint64_t base;          /* c=: its first relevant event is the lane's base + 1st */
 };
 
-/* A lane whose threads have all ended. */
-struct free_lane {
-    uint32_t lane;
-    uint64_t count; /* their relevant events */
-};
-
-/* c=: what a relevant event of late knew, in the trace's counts and in ours. */
+/* c=: what a thread's latest relevant event knew, in the trace's counts and in ours. */
 struct known_before {
     struct pt_tree tree;
     struct pt_clock *needs; /* NULL: there is none */
+    uint32_t thread;
 };
-enum { LATE = 8, FEW = 64 }; /* events of late; threads of which all are counted each time */
+enum {
+    LATE = 256,     /* threads of which that is kept, by the low bits of their ids; ... */
+    LATE_WIDE = 16, /* ... where clocks are WIDE: so many */
+    WIDE = 1024,
+    FEW = 64,  /* threads of which all are counted each time */
+    LOOKED = 9 /* of the threads that a line names, those whose events are looked for */
+};
 
 struct access_order {
     struct pt_order head;
@@ -64,9 +65,9 @@ struct access_order {
     struct order_thread *threads;
     size_t thread_cap;
     struct order_objects objects[PT_SPACE_COUNT];
-    struct free_lane *free_lanes;
+    uint64_t *lane_ends; /* by lane: its relevant events, if its threads have all ended; 0: they have not */
     uint32_t lane_count, free_count;
-    size_t free_cap;
+    size_t lane_cap;
     struct pt_clock *empty;
     bool given;       /* some line carried c= */
     bool computed;    /* some relevant event was ordered by the access rule */
@@ -75,7 +76,6 @@ struct access_order {
     struct pt_clock_state clocks;
     struct pt_clock *needs; /* of the latest relevant event with c= */
     struct known_before late[LATE];
-    uint32_t late_next;
     struct pt_clock_pool pool;
 };
 
@@ -102,7 +102,7 @@ static void pass_free(struct pt_order *pass)
         pt_rank_release(&order->threads[i].counted);
     }
     free(order->threads);
-    free(order->free_lanes);
+    free(order->lane_ends);
     for (int s = 0; s < PT_SPACE_COUNT; s++) {
         for (size_t i = 0; i < order->objects[s].cap; i++) {
             pt_clock_unref(order->objects[s].items[i].access);
@@ -267,8 +267,13 @@ static struct pt_clock *translated_after(struct access_order *order, const struc
     return NULL;
 }
 
-/* What a thread knows, in our numbering, with room for one more lane. Of many threads mostly some event of late was
- * known already, and the rest of the counts with it. */
+static struct known_before *late_of(struct access_order *order, uint32_t thread)
+{
+    return &order->late[thread % (order->lane_count > WIDE ? LATE_WIDE : LATE)];
+}
+
+/* What a thread knows, in our numbering, with room for one more lane. Of many threads most was known already to the
+ * latest event of another one, which the line names, or of itself: clocks name those first that tell most. */
 static struct pt_clock *translated(struct access_order *order, uint32_t thread)
 {
     const struct pt_tree *known = &pt_clock_state_thread(&order->clocks, thread)->now;
@@ -280,40 +285,46 @@ static struct pt_clock *translated(struct access_order *order, uint32_t thread)
         pt_tree_news(known, &nothing.tree, count_leaf, &counting);
         return c;
     }
-    for (uint32_t i = 0; i < LATE && !c && order->thread_cap > FEW; i++) {
-        const struct known_before *before = &order->late[(order->late_next + LATE - 1 - i) % LATE];
-        c = before->needs ? translated_after(order, known, before) : NULL;
+    const struct pt_clock_entry *named = order->clocks.named;
+    uint32_t count = order->thread_cap > FEW ? order->clocks.named_count : 0;
+    for (uint32_t i = 0; i < count && !c; i = i < LOOKED || i + 1 == count ? i + 1 : count - 1) {
+        const struct known_before *before = late_of(order, named[i].thread);
+        c = before->needs && before->thread == named[i].thread ? translated_after(order, known, before) : NULL;
     }
     return c ? c : translated_after(order, known, &nothing);
 }
 
 static void keep_late(struct access_order *order, uint32_t thread, struct pt_clock *needs)
 {
-    struct known_before *late = &order->late[order->late_next++ % LATE];
+    struct known_before *late = late_of(order, thread);
+    late->thread = thread;
     pt_tree_release(&order->clocks.pool, &late->tree);
     late->tree = pt_tree_copy(&pt_clock_state_thread(&order->clocks, thread)->now);
     pt_clock_set(&late->needs, needs);
 }
 
-/* A lane whose events all come before what has this clock, if one is found soon; or a new one. */
-static struct free_lane take_lane(struct access_order *order, const struct pt_clock *clock)
+/* A lane whose events all come before what has this clock, if there is one; or a new one. *ret_count: its events. */
+static uint32_t take_lane(struct access_order *order, const struct pt_clock *clock, uint64_t *ret_count)
 {
-    enum { LOOKS = 16 };
-    for (uint32_t i = order->free_count; i-- > 0 && order->free_count - i <= LOOKS;) {
-        struct free_lane found = order->free_lanes[i];
-        if (pt_clock_get(clock, found.lane) != found.count)
+    for (uint32_t lane = 0; order->free_count && lane < clock->len && lane < order->lane_count; lane++) {
+        if (!clock->counts[lane] || order->lane_ends[lane] != clock->counts[lane])
             continue;
-        order->free_lanes[i] = order->free_lanes[--order->free_count];
-        return found;
+        *ret_count = order->lane_ends[lane];
+        order->lane_ends[lane] = 0;
+        order->free_count--;
+        return lane;
     }
-    return (struct free_lane){order->lane_count++, order->head.counted_before};
+    *ret_count = order->head.counted_before;
+    PT_PUSH(order->lane_ends, order->lane_count, order->lane_cap, 0);
+    return order->lane_count - 1;
 }
 
 static void give_lane_back(struct access_order *order, const struct order_thread *thread, uint64_t count)
 {
-    struct free_lane lane = {thread->lane, count};
-    if (thread->lane != PT_NONE)
-        PT_PUSH(order->free_lanes, order->free_count, order->free_cap, lane);
+    if (thread->lane == PT_NONE)
+        return;
+    order->lane_ends[thread->lane] = count;
+    order->free_count++;
 }
 
 /* What the thread's relevant event needs, its clock taken; its first one gets a lane. */
@@ -322,9 +333,9 @@ static struct pt_clock *given_needs(struct access_order *order, uint32_t thread,
     struct order_thread *self = &order->threads[thread];
     struct pt_clock *needs = translated(order, thread);
     if (order->head.lanes && self->lane == PT_NONE) {
-        struct free_lane lane = take_lane(order, needs);
-        self->lane = lane.lane;
-        self->base = lane.count - order->head.counted_before;
+        uint64_t before;
+        self->lane = take_lane(order, needs, &before);
+        self->base = before - order->head.counted_before;
         count_known(order, needs->counts, thread, own);
     }
     if (order->head.lanes && order->thread_cap > FEW)
@@ -371,8 +382,9 @@ static uint32_t lane_of(struct access_order *order, struct order_thread *self, u
 {
     if (!order->head.lanes)
         return thread;
+    uint64_t before;
     if (self->lane == PT_NONE)
-        self->lane = take_lane(order, self->clock).lane;
+        self->lane = take_lane(order, self->clock, &before);
     return self->lane;
 }
 
@@ -465,7 +477,7 @@ static size_t pass_bytes(const struct pt_order *pass)
 {
     const struct access_order *order = (const struct access_order *)(const void *)pass;
     size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes +
-                   order->free_cap * sizeof *order->free_lanes + pt_clock_state_bytes(&order->clocks);
+                   order->lane_cap * sizeof *order->lane_ends + pt_clock_state_bytes(&order->clocks);
     for (int s = 0; s < PT_SPACE_COUNT; s++)
         bytes += order->objects[s].cap * sizeof(struct order_object);
     return bytes;

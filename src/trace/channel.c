@@ -354,7 +354,7 @@ void chan_free(struct pt_channel_reader *r)
     free(r->queue);
     free(r->ends);
     pt_places_free(r->places);
-    free(r->clock);
+    chan_release_clocks(r);
     free(r->foreign);
     free(r);
 }

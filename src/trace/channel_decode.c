@@ -14,7 +14,7 @@
 #include "core/shape.h"
 #include "trace/channel_impl.h"
 
-enum { MAX_FOREIGN = 100, MAX_THREADS = 1 << 22, MAX_INITS = 1 << 20 };
+enum { MAX_FOREIGN = 100, MAX_INITS = 1 << 20 };
 
 static uint32_t intern(struct pt_channel_reader *r, enum pt_space space, const char *text)
 {
@@ -33,10 +33,9 @@ static const char *text_at(const struct pt_channel_reader *r, size_t offset)
 
 /* --- threads --- */
 
-/* NULL when there are too many. Numbers are dense: the runtime counts threads. */
-static struct thread *thread_at(struct pt_channel_reader *r, uint32_t number)
+struct thread *chan_thread_at(struct pt_channel_reader *r, uint32_t number)
 {
-    if (number >= MAX_THREADS)
+    if (number >= CHAN_MAX_THREADS)
         return NULL;
     size_t old = r->thread_of_cap;
     PT_GROW(r->thread_of, r->thread_of_cap, (size_t)number + 1);
@@ -45,21 +44,20 @@ static struct thread *thread_at(struct pt_channel_reader *r, uint32_t number)
     uint32_t *index = &r->thread_of[number];
     if (*index == PT_NONE) {
         *index = r->thread_count;
-        struct thread thread = {
-            .number = number, .name = PT_NONE, .count = r->counted_before, .yielded = r->counted_before};
+        struct thread thread = {.number = number,
+                                .name = PT_NONE,
+                                .behind = PT_NONE,
+                                .count = r->counted_before,
+                                .yielded = r->counted_before};
         PT_PUSH(r->threads, r->thread_count, r->thread_cap, thread);
+        r->unnamed = number < r->unnamed ? number : r->unnamed;
     }
     return &r->threads[*index];
 }
 
-static inline uint32_t index_of(const struct pt_channel_reader *r, uint32_t number)
-{
-    return number < r->thread_of_cap ? r->thread_of[number] : PT_NONE;
-}
-
 static inline const struct thread *known_thread(const struct pt_channel_reader *r, uint32_t number)
 {
-    uint32_t index = index_of(r, number);
+    uint32_t index = chan_index_of(r, number);
     return index == PT_NONE ? NULL : &r->threads[index];
 }
 
@@ -90,13 +88,10 @@ static void give_name(struct pt_channel_reader *r, struct thread *thread)
 
 uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread)
 {
-    while (thread->name == PT_NONE) {
-        struct thread *first = thread;
-        for (uint32_t i = 0; i < r->thread_count; i++) {
-            if (r->threads[i].name == PT_NONE && r->threads[i].number < first->number)
-                first = &r->threads[i];
-        }
-        give_name(r, first);
+    for (; thread->name == PT_NONE; r->unnamed++) {
+        uint32_t index = chan_index_of(r, r->unnamed);
+        if (index != PT_NONE && r->threads[index].name == PT_NONE)
+            give_name(r, &r->threads[index]);
     }
     return thread->name;
 }
@@ -115,7 +110,7 @@ static bool is_open(const struct pt_channel_reader *r, uint32_t number)
 
 const char *pt_channel_thread_name(struct pt_channel_reader *r, uint32_t number, bool settle)
 {
-    uint32_t index = index_of(r, number);
+    uint32_t index = chan_index_of(r, number);
     if (index == PT_NONE || (is_open(r, number) && !settle))
         return NULL;
     return pt_name(r->names, PT_SPACE_THREAD, chan_name_of(r, &r->threads[index]));
@@ -145,7 +140,7 @@ static bool take_thread(struct pt_channel_reader *r)
     if (!name)
         return false;
     memcpy(&record, r->record, sizeof record);
-    struct thread *thread = thread_at(r, record.thread);
+    struct thread *thread = chan_thread_at(r, record.thread);
     if (!thread)
         return false;
     if (thread->name == PT_NONE) {
@@ -156,44 +151,6 @@ static bool take_thread(struct pt_channel_reader *r)
         thread->ordinal = record.ordinal;
     }
     find_announced(r);
-    return true;
-}
-
-/* A count of the program's as one of ours. */
-static uint64_t translate(const struct thread *thread, uint64_t count)
-{
-    if (count >= thread->count)
-        return thread->yielded;
-    uint32_t low = 0, high = thread->gap_count; /* the first gap that ends at or after it */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (thread->gaps[middle].last < count)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t missing = low ? thread->gaps[low - 1].missing : 0;
-    if (low < thread->gap_count) { /* it may lie inside that gap */
-        const struct gap *gap = &thread->gaps[low];
-        uint64_t first = gap->last - (gap->missing - missing) + 1;
-        if (count >= first)
-            return first - 1 - missing;
-    }
-    return count - missing;
-}
-
-/* The thread's own next count; false when it does not rise. */
-static bool count_event(struct thread *thread, uint64_t count)
-{
-    if (count <= thread->count)
-        return false;
-    if (count > thread->count + 1) {
-        uint64_t missing = thread->gap_count ? thread->gaps[thread->gap_count - 1].missing : 0;
-        struct gap gap = {count - 1, missing + count - 1 - thread->count};
-        PT_PUSH(thread->gaps, thread->gap_count, thread->gap_cap, gap);
-    }
-    thread->count = count;
-    thread->yielded++;
     return true;
 }
 
@@ -393,7 +350,7 @@ static bool take_local(struct pt_channel_reader *r)
     size_t report = texts + strlen(name) + 1;
     if (record.report > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
-    struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
+    struct thread *thread = r->in_full && known_thread(r, record.thread) ? chan_thread_at(r, record.thread) : NULL;
     if (thread && record.result == PT_LOCAL_BEGUN)
         chan_count_from(thread);
     struct pt_buf clean;
@@ -443,67 +400,6 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
     default:
         return false;
     }
-}
-
-static int by_thread(const void *a, const void *b)
-{
-    const struct pt_clock_entry *x = a, *y = b;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-/* In order of threads, for people who read a trace; long clocks are not read, and sorting them would be most of the
- * work with many threads. */
-static void sort_clock(struct pt_clock_entry *clock, uint32_t count)
-{
-    enum { LONG = 32 };
-    bool sorted = true;
-    for (uint32_t i = 1; i < count && sorted; i++)
-        sorted = clock[i - 1].thread < clock[i].thread;
-    if (!sorted && count <= LONG)
-        qsort(clock, count, sizeof *clock, by_thread);
-}
-
-/* Appends to reader->clock[0 .. *count) what the thread is known to have done, each thread once. */
-static void add_entry(struct pt_channel_reader *r, uint32_t *count, struct pt_clock_pair pair)
-{
-    uint32_t index = index_of(r, pair.thread);
-    struct thread *thread = index == PT_NONE ? NULL : &r->threads[index];
-    /* A thread of which no event has arrived is not known to anybody here. */
-    uint64_t known = thread && thread->yielded > r->counted_before ? translate(thread, pair.count) : 0;
-    if (!known)
-        return;
-    if (thread->in_clock != r->clocks) {
-        thread->in_clock = r->clocks;
-        thread->clock_at = (*count)++;
-        r->clock[thread->clock_at] = (struct pt_clock_entry){thread->name, known};
-    } else if (r->clock[thread->clock_at].count < known) {
-        r->clock[thread->clock_at].count = known;
-    }
-}
-
-/* Fills reader->clock with the record's clock in our counts. False when it makes no sense. */
-static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event *record, uint32_t *ret_count)
-{
-    uint32_t count = 0;
-    uint64_t own = 0;
-    PT_GROW(r->clock, r->clock_cap, (size_t)record->clock_count + 1);
-    r->clocks++;
-    for (uint32_t i = 0; i < record->clock_count; i++) {
-        struct pt_clock_pair pair;
-        memcpy(&pair, r->record + sizeof *record + i * sizeof pair, sizeof pair);
-        if (pair.thread != record->thread)
-            add_entry(r, &count, pair);
-        else if (pair.count > own)
-            own = pair.count;
-    }
-    struct thread *self = thread_at(r, record->thread);
-    if (!self || self->over || (record->marks & PT_COUNTED && !count_event(self, own)))
-        return false;
-    r->counting += record->marks & PT_COUNTED && self->yielded == r->counted_before + 1;
-    r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
-    sort_clock(r->clock, count);
-    *ret_count = count;
-    return true;
 }
 
 /* An object that the program has given a name, and its value if it has one. */
@@ -570,12 +466,12 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
 
 struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number)
 {
-    return &r->threads[index_of(r, number)];
+    return &r->threads[chan_index_of(r, number)];
 }
 
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name)
 {
-    uint32_t index = index_of(r, number);
+    uint32_t index = chan_index_of(r, number);
     if (index == PT_NONE || r->threads[index].seen == forked)
         return false;
     r->threads[index].seen = true;
@@ -656,7 +552,7 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
 {
     struct pt_record_event record;
     size_t at;
-    uint32_t clock_len;
+    struct chan_clock clock;
     if (!open_event(r, &record, &at) || record.kind >= PT_KIND_COUNT)
         return false;
     struct pt_event event = {.op = (uint8_t)pt_kind_op(record.kind), .loc = loc_of(r, ring, record.site)};
@@ -665,20 +561,21 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         return false;
     if (simple && !take_object(r, &record, r->record + at, &event))
         return false;
-    if (!take_clock(r, &record, &clock_len))
+    if (!chan_take_clock(r, &record, &clock))
         return false;
-    struct thread *self = thread_at(r, record.thread);
+    struct thread *self = chan_thread_at(r, record.thread);
     event.thread = self->name;
     if (!r->clockless) {
         event.clock = r->clock;
-        event.clock_len = clock_len;
+        event.clock_len = clock.count;
+        event.behind = clock.behind;
     }
     /* For races, which are looked for where all is recorded; a fence is nothing without it. */
     if ((r->clockless || event.op == PT_OP_FENCE) && !take_order(&record, &event))
         return false;
     if (!simple && !chan_take_full(r, self, &record, r->record + at, event))
         return false;
-    self = thread_at(r, record.thread); /* naming the other one may have moved them */
+    self = chan_thread_at(r, record.thread); /* naming the other one may have moved them */
     self->seen = true;
     self->shifted = self->shifted || self->owed;
     self->before = self->lines + self->owed;

@@ -44,6 +44,9 @@ struct thread {
     bool shifted;     /* such lines came before the state that is counted next */
     bool joined;
     bool over;         /* its end is told: nothing comes after it */
+    uint32_t behind;   /* the thread, by its index, whose lane it has taken over; PT_NONE: none that has had events */
+    bool follows;      /* its lane has been another's */
+    uint64_t base;     /* of its counts in that lane */
     uint64_t in_clock; /* the latest record whose clock has named it, and where in that clock */
     uint32_t clock_at;
     uint64_t states; /* of a thread that evaluates properties, as it counts them: a record each */
@@ -75,6 +78,13 @@ struct held_lock {
 struct frame {
     uint32_t function, loc; /* ids in texts, and in PT_SPACE_LOC */
     uint32_t ring, caller;  /* the site that it was inlined into; 0: none */
+};
+
+/* Those who have taken over a lane (core/channel.h), by index, one after the other. */
+struct lane {
+    uint32_t *followers;
+    uint32_t count;
+    size_t cap;
 };
 
 struct pt_channel_reader {
@@ -136,6 +146,12 @@ struct pt_channel_reader {
     struct thread *threads;
     uint32_t thread_count;
     size_t thread_cap;
+    uint32_t unnamed;  /* of all threads below this number that are known the name is */
+    uint32_t *lane_of; /* by number: index into lanes, PT_NONE: nobody has taken it over */
+    size_t lane_of_cap;
+    struct lane *lanes;
+    uint32_t lane_count;
+    size_t lane_cap;
     uint32_t announced; /* all threads below this number have given their start function, or are past waiting for */
     struct pt_strtab thread_functions;
     uint32_t *function_uses; /* by id in thread_functions */
@@ -159,6 +175,8 @@ struct pt_channel_reader {
     uint64_t counted_before;
     struct pt_clock_entry *clock;
     size_t clock_cap;
+    uint32_t *clock_threads; /* of the same entries: indexes of their threads */
+    size_t clock_thread_cap;
     uint64_t clocks;      /* records with clocks so far */
     struct pt_gate *gate; /* NULL: none */
     struct pt_gate_thread *gate_threads;
@@ -213,6 +231,22 @@ bool chan_take_stack(struct pt_channel_reader *r, uint32_t ring);
 uint32_t chan_stack_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site, uint64_t hash);
 void chan_init_stacks(struct pt_channel_reader *r);
 void chan_release_stacks(struct pt_channel_reader *r);
+/* The thread of this number, made known if it is not; NULL when there are too many. Numbers are dense: the runtime
+ * counts threads. */
+enum { CHAN_MAX_THREADS = 1 << 22 };
+struct thread *chan_thread_at(struct pt_channel_reader *r, uint32_t number);
+static inline uint32_t chan_index_of(const struct pt_channel_reader *r, uint32_t number)
+{
+    return number < r->thread_of_cap ? r->thread_of[number] : PT_NONE;
+}
+/* Fills reader->clock with the clock of the event in reader->record, in our counts and by threads, and counts the event
+ * itself (channel_clock.c). False when it makes no sense. */
+struct chan_clock {
+    uint32_t count;  /* entries */
+    uint32_t behind; /* as in struct pt_event */
+};
+bool chan_take_clock(struct pt_channel_reader *r, const struct pt_record_event *record, struct chan_clock *ret_clock);
+void chan_release_clocks(struct pt_channel_reader *r);
 /* A thread that an event was about. */
 struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number);
 /* The name of a thread that is forked or joined; false when it cannot be. */

@@ -49,6 +49,8 @@ struct pt_event {
     uint64_t time;         /* nanoseconds, when has_time */
     const struct pt_clock_entry *clock; /* the c= field, NULL where there is none; valid until the next read */
     uint32_t clock_len;
+    uint32_t behind; /* of a running program's: a thread that has ended plus 1, of which all is known here, and wherever
+                        some event of this thread from here on is; no clock needs to say so (clock_state.h). 0: none */
 };
 
 /* What the `sync` of a tie is called. */

@@ -95,11 +95,9 @@ void pt_writer_reduce_clocks(struct pt_writer *writer)
     writer->reduces = true;
 }
 
-/* Short clocks are left as they are, for people to read. */
 static struct pt_event reduced(struct pt_writer *writer, struct pt_event event)
 {
-    enum { SHORT = 16 };
-    if (writer->reduces && event.clock && event.clock_len > SHORT)
+    if (writer->reduces && event.clock && event.clock_len > PT_CLOCK_SHORT)
         pt_clock_state_reduce(&writer->clocks, &event);
     else if (writer->reduces && event.clock)
         pt_clock_state_take(&writer->clocks, &event);

@@ -287,11 +287,11 @@ static uint32_t known_of(const struct pt_shadow_self *self, unsigned thread)
 {
     pt_clock_id id = self->clock.id;
     for (uint32_t i = id & (PT_CLOCK_RUNG - 1); pt_clock_is_rung(id) && i; i--)
-        if (pt_clock_rungs[i].thread == thread)
+        if (pt_clock_rungs[i].lane == thread)
             return (uint32_t)pt_clock_rungs[i].count;
     const struct pt_clock_snapshot *clock = pt_clock_is_rung(id) ? &pt_clocks[0] : &pt_clocks[id];
     for (uint32_t i = 0; id && i < clock->count; i++)
-        if (clock->pairs[i].thread == thread)
+        if (clock->pairs[i].lane == thread)
             return clock->pairs[i].count;
     return 0;
 }

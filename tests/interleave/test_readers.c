@@ -67,7 +67,7 @@ static const char *check_collected(void)
     const struct pt_clock_snapshot *clock = &pt_clocks[pt_fines[record].access[0]];
     uint32_t known = 0;
     for (uint32_t i = 0; i < clock->count; i++)
-        if (clock->pairs[i].thread == 1)
+        if (clock->pairs[i].lane == 1)
             known = clock->pairs[i].count;
     if (is_read && read_value != 77 && known < threads[1].clock.events)
         return "a read that did not see the write was not collected";

@@ -77,19 +77,20 @@ def forms(rng, lines):
     return {form: "\n".join(init + text) + "\n" for form, text in zip(FORMS, (lines, clocked, ended))}
 
 
+def bare(value):
+    """A result without lines and measures."""
+    if isinstance(value, dict):
+        return {k: bare(v) for k, v in value.items() if k not in ("line", "peak_bytes", "seconds", "widen")}
+    return [bare(v) for v in value] if isinstance(value, list) else value
+
+
 def answer(portent, folder, form, options):
     """What is said of the properties, without lines and counts of the trace itself."""
     command = [str(portent), "check", "--json", "--order", "access", "-s", "p.prop", *options, f"{form}.trace"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1, 3):
         return f"status {done.returncode}: {done.stderr}"
-    result = json.loads(done.stdout)["properties"]
-
-    def bare(value):
-        if isinstance(value, dict):
-            return {k: bare(v) for k, v in value.items() if k not in ("line", "peak_bytes", "seconds", "widen")}
-        return [bare(v) for v in value] if isinstance(value, list) else value
-    return bare(result)
+    return bare(json.loads(done.stdout)["properties"])
 
 
 def difference(one, other, where=""):

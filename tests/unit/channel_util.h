@@ -68,9 +68,9 @@ static inline void put_site(struct fixture *f, uint32_t i, uint32_t site, const 
 }
 
 struct written {
-    uint32_t type, kind, thread, object, site;
+    uint32_t type, kind, thread, object, site, marks;
     uint64_t number;
-    struct pt_clock_pair clock[4];
+    struct pt_clock_pair clock[24];
     uint32_t clock_count;
     const void *value;
     uint32_t value_bytes;
@@ -79,16 +79,16 @@ struct written {
 static inline void put_event(struct fixture *f, uint32_t i, struct written w)
 {
     char bytes[512] = {0};
-    struct pt_record_event record = {.head = {0, w.type},
-                                     .number = w.number,
-                                     .thread = w.thread,
-                                     .kind = (uint16_t)w.kind,
-                                     .marks =
-                                         w.kind == PT_KIND_WRITE || w.kind == PT_KIND_UPDATE || w.kind == PT_KIND_USER,
-                                     .object = w.object,
-                                     .site = w.site,
-                                     .value_bytes = w.value_bytes,
-                                     .clock_count = w.clock_count};
+    struct pt_record_event record = {
+        .head = {0, w.type},
+        .number = w.number,
+        .thread = w.thread,
+        .kind = (uint16_t)w.kind,
+        .marks = (uint16_t)(w.marks | (w.kind == PT_KIND_WRITE || w.kind == PT_KIND_UPDATE || w.kind == PT_KIND_USER)),
+        .object = w.object,
+        .site = w.site,
+        .value_bytes = w.value_bytes,
+        .clock_count = w.clock_count};
     size_t at = sizeof record;
     memcpy(bytes, &record, sizeof record);
     memcpy(bytes + at, w.clock, w.clock_count * sizeof w.clock[0]);

@@ -57,7 +57,7 @@ static inline struct vector vector_of(pt_clock_id id)
     struct vector vector = {0};
     struct pt_clock_pairs clock = pt_clock_pairs_of(&viewer, id);
     for (uint32_t i = 0; id && i < clock.count; i++)
-        vector.count[clock.pairs[i].thread] = clock.pairs[i].count;
+        vector.count[clock.pairs[i].lane] = clock.pairs[i].count;
     return vector;
 }
 

@@ -248,6 +248,34 @@ static void test_one_lane(void **state)
     pt_names_release(&names);
 }
 
+/* The same with many at a time, each joined when the oldest of them has to go: others have ended since, of which the
+ * next one knows nothing. */
+static void test_as_many_lanes_as_threads_at_a_time(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 60 };
+    struct pt_names names;
+    struct pt_err err;
+    struct pt_clock *clock = NULL;
+    pt_names_init(&names);
+    pt_strtab_intern(&names.space[PT_SPACE_OTHER], PT_TIE_ENDED, strlen(PT_TIE_ENDED));
+    struct pt_order *order = pt_order_new(&pt_order_access, "t", &names);
+    order->lanes = true;
+    for (uint32_t t = 0; t < 20 * AT_ONCE; t++) {
+        struct pt_clock_entry known[AT_ONCE + 1] = {{t, 1}};
+        struct pt_event event = {.op = PT_OP_EVENT, .thread = t, .line = 2 * t, .clock = known, .clock_len = 1};
+        struct pt_event end = {.op = PT_OP_SYNC, .order = PT_MEMORY_RELAXED, .thread = t, .line = 2 * t + 1};
+        /* what these know is known with them */
+        for (uint32_t back = AT_ONCE; back <= t && back < 2 * AT_ONCE; back++)
+            known[event.clock_len++] = (struct pt_clock_entry){t - back, 1};
+        assert_int_equal(pt_order_event(order, &event, true, &clock, &err), PT_OK);
+        assert_int_equal(pt_order_event(order, &end, false, NULL, &err), PT_OK);
+        assert_in_range(pt_order_lane(order, t), 0, AT_ONCE);
+    }
+    pt_order_free(order);
+    pt_names_release(&names);
+}
+
 /* ---- given clocks ---- */
 
 struct given {
@@ -405,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_rank_after_very_many),
         cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_as_many_lanes_as_threads_at_a_time),
         cmocka_unit_test(test_lanes_of_given_clocks),
         cmocka_unit_test(test_given_after_the_end),
     };

@@ -58,9 +58,9 @@ static void check(pt_clock_id id, const struct vector *expected)
     struct vector found = {0};
     largest = id > largest ? id : largest;
     for (uint32_t i = 0; i < pt_clocks[id].count; i++) {
-        assert_true(i == 0 || pt_clocks[id].pairs[i - 1].thread < pt_clocks[id].pairs[i].thread);
+        assert_true(i == 0 || pt_clocks[id].pairs[i - 1].lane < pt_clocks[id].pairs[i].lane);
         assert_true(pt_clocks[id].pairs[i].count > 0);
-        found.count[pt_clocks[id].pairs[i].thread] = pt_clocks[id].pairs[i].count;
+        found.count[pt_clocks[id].pairs[i].lane] = pt_clocks[id].pairs[i].count;
     }
     assert_memory_equal(&found, expected, sizeof found);
 }

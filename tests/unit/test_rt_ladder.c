@@ -51,8 +51,8 @@ static void check(unsigned at, pt_clock_id id, const struct vector *expected)
     struct vector found = {0};
     struct pt_clock_pairs clock = pt_clock_pairs_of(&threads[at].self, id);
     for (uint32_t i = 0; i < clock.count; i++) {
-        assert_true(i == 0 || clock.pairs[i - 1].thread < clock.pairs[i].thread);
-        found.count[clock.pairs[i].thread] = clock.pairs[i].count;
+        assert_true(i == 0 || clock.pairs[i - 1].lane < clock.pairs[i].lane);
+        found.count[clock.pairs[i].lane] = clock.pairs[i].count;
     }
     assert_memory_equal(&found, expected, sizeof found);
 }

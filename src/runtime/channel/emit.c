@@ -8,6 +8,7 @@
  *
  * Of a long clock a record has what the thread's record before did not have: readers know the rest
  * (trace/clock_state.h). Where threads are recorded in full every record has its whole clock, as some make no event.
+ * Clocks count by lanes (clock/lane.h): the first record of a thread that has taken one over says so.
  */
 #include "runtime/channel/emit.h"
 
@@ -165,9 +166,9 @@ static uint32_t news(struct pt_clock_pairs clock, struct pt_clock_pairs earlier,
 {
     uint32_t count = 0;
     for (uint32_t i = 0, j = 0; i < clock.count; i++) {
-        while (j < earlier.count && earlier.pairs[j].thread < clock.pairs[i].thread)
+        while (j < earlier.count && earlier.pairs[j].lane < clock.pairs[i].lane)
             j++;
-        if (j < earlier.count && earlier.pairs[j].thread == clock.pairs[i].thread &&
+        if (j < earlier.count && earlier.pairs[j].lane == clock.pairs[i].lane &&
             earlier.pairs[j].count == clock.pairs[i].count)
             continue;
         if (out)
@@ -189,6 +190,24 @@ static void remember_clock(struct pt_thread *self)
     pt_self_release(clock, before, 1);
 }
 
+/* The thread's lane was another's, and no record has said so. */
+static bool must_tell_lane(const struct pt_thread *self, enum pt_record_type type)
+{
+    return self->shadow.clock.lane.taken_over && !self->channel->lane_told && type == PT_RECORD_EVENT;
+}
+
+static void put_clock(struct pt_record_event *record, struct pt_clock_pairs clock, struct pt_clock_pairs earlier,
+                      const struct pt_clock_lane *lane)
+{
+    struct pt_clock_pair *out = record->clock;
+    if (lane)
+        *out++ = (struct pt_clock_pair){lane->number, lane->base};
+    if (earlier.count)
+        news(clock, earlier, out);
+    else if (clock.count)
+        memcpy(out, clock.pairs, clock.count * sizeof *out);
+}
+
 static struct pt_record_event *place_event(struct pt_thread *self, enum pt_record_type type,
                                            struct pt_clock_pairs clock, uint32_t site, const void *value,
                                            uint32_t bytes)
@@ -197,7 +216,8 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     struct pt_clock_pairs earlier = {0}; /* no record has had the thread's first clock */
     if (is_long && self->channel->emitted)
         earlier = pt_clock_pairs_of(&self->shadow.clock, self->channel->emitted);
-    uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock.count;
+    bool tells = must_tell_lane(self, type);
+    uint32_t pairs = (is_long ? news(clock, earlier, NULL) : clock.count) + tells;
     uint64_t stack = type == PT_RECORD_EVENT && pt_runtime_records_memory() ? known_stack(self) : 0;
     uint32_t after = stack ? (uint32_t)sizeof stack : 0;
     uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes + after);
@@ -205,15 +225,13 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     if (!record)
         return NULL;
     record->number = 0;
-    record->marks = stack ? PT_MARK_STACK : 0;
+    record->marks = (uint16_t)((stack ? PT_MARK_STACK : 0) | (tells ? PT_MARK_LANE : 0));
     record->thread = pt_thread_number(self);
     record->site = site;
     record->value_bytes = bytes + after;
     record->clock_count = pairs;
-    if (is_long)
-        news(clock, earlier, record->clock);
-    else if (pairs)
-        memcpy(record->clock, clock.pairs, pairs * sizeof(struct pt_clock_pair));
+    put_clock(record, clock, earlier, tells ? &self->shadow.clock.lane : NULL);
+    self->channel->lane_told |= tells;
     if (is_long)
         remember_clock(self);
     if (value)

@@ -14,6 +14,7 @@ enum { PT_SITE_CACHE = 256, PT_NAME_CACHE = 32, PT_STACK_CACHE = 64, PT_BLOCK_MA
 struct pt_channel_self {
     struct pt_ring_writer writer;
     pt_clock_id emitted;         /* the clock of its latest event, with a reference; 0: not remembered (emit.c) */
+    bool lane_told;              /* a record has said whose lane the thread has taken over */
     const struct pt_site *place; /* of the annotation that comes next (place.c), or NULL */
     struct {
         const struct pt_site *site;

@@ -4,7 +4,7 @@
  * first the thread's own list, half of which moves to the common one when it gets long (a producer makes snapshots that
  * its consumer releases).
  *
- * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^25 snapshots
+ * Cost: comparing and joining are linear in the number of lanes (lane.h). Bound: 2^25 snapshots
  * at a time; beyond that recording stops and the verdict is unknown.
  */
 #include "runtime/clock/impl.h"
@@ -37,7 +37,7 @@ static struct {
 bool pt_clock_start(void)
 {
     pt_clocks = pt_sys_reserve_table(sizeof *pt_clocks << PT_CLOCK_BITS);
-    return pt_clocks && pt_clock_ring_start();
+    return pt_clocks && pt_clock_ring_start() && pt_clock_lanes_start();
 }
 
 void pt_clock_restart(void)
@@ -45,6 +45,7 @@ void pt_clock_restart(void)
     pt_sys_empty(pt_clocks, sizeof *pt_clocks << PT_CLOCK_BITS);
     pt_clock_ring_restart();
     pt_clock_ladder_restart();
+    pt_clock_lanes_restart();
     pt_spin_reset(&common.lock);
     common.numbers = 1;
     common.chunk_left = 0;
@@ -190,9 +191,9 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
         return false;
     uint32_t j = 0;
     for (uint32_t i = 0; i < x->count; i++, j++) {
-        while (j < y->count && y->pairs[j].thread < x->pairs[i].thread)
+        while (j < y->count && y->pairs[j].lane < x->pairs[i].lane)
             j++;
-        if (j == y->count || y->pairs[j].thread != x->pairs[i].thread || y->pairs[j].count < x->pairs[i].count)
+        if (j == y->count || y->pairs[j].lane != x->pairs[i].lane || y->pairs[j].count < x->pairs[i].count)
             return false;
     }
     return pt_know_leq(x->knows, y->knows);
@@ -245,9 +246,9 @@ static uint32_t merge_pairs(struct pt_clock_pairs x, struct pt_clock_pairs y, st
 {
     uint32_t i = 0, j = 0, n = 0;
     while (i < x.count || j < y.count) {
-        if (j == y.count || (i < x.count && x.pairs[i].thread < y.pairs[j].thread))
+        if (j == y.count || (i < x.count && x.pairs[i].lane < y.pairs[j].lane))
             out[n++] = x.pairs[i++];
-        else if (i == x.count || y.pairs[j].thread < x.pairs[i].thread)
+        else if (i == x.count || y.pairs[j].lane < x.pairs[i].lane)
             out[n++] = y.pairs[j++];
         else {
             out[n++] = x.pairs[i].count > y.pairs[j].count ? x.pairs[i] : y.pairs[j];
@@ -295,16 +296,18 @@ pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
         return id;
     struct pt_clock_pairs x = pt_clock_pairs_of(self, self->id);
     uint32_t at = 0;
-    while (at < x.count && x.pairs[at].thread < self->number)
+    if (!self->lane.taken)
+        pt_clock_lane_take(self, count, x);
+    while (at < x.count && x.pairs[at].lane < self->lane.number)
         at++;
-    uint32_t rest = at < x.count && x.pairs[at].thread == self->number ? at + 1 : at;
+    uint32_t rest = at < x.count && x.pairs[at].lane == self->lane.number ? at + 1 : at;
     id = make_own(self, at + 1 + x.count - rest);
     if (!id)
         return 0;
     struct pt_clock_pair *out = pt_clocks[id].pairs;
     if (at)
         memcpy(out, x.pairs, at * sizeof *out);
-    out[at] = (struct pt_clock_pair){self->number, count};
+    out[at] = (struct pt_clock_pair){self->lane.number, self->lane.base + count};
     if (x.count > rest)
         memcpy(out + at + 1, x.pairs + rest, (x.count - rest) * sizeof *out);
     pt_clocks[id].count = at + 1 + x.count - rest;
@@ -318,14 +321,16 @@ bool pt_clock_tick_all(struct pt_clock_self *self)
 {
     struct pt_clock_snapshot *clock = &pt_clocks[0];
     uint32_t at = 0;
-    while (at < clock->count && clock->pairs[at].thread != self->number)
+    if (!self->lane.taken)
+        pt_clock_lane_take(self, self->events + 1, (struct pt_clock_pairs){clock->pairs, clock->count});
+    while (at < clock->count && clock->pairs[at].lane != self->lane.number)
         at++;
-    bool is_last = at == clock->count && (!at || clock->pairs[at - 1].thread < self->number);
+    bool is_last = at == clock->count && (!at || clock->pairs[at - 1].lane < self->lane.number);
     if (at == clock->count && (!is_last || at == FIRST_PAIRS))
         return false;
     clock->pairs = first_pairs;
     clock->count += at == clock->count;
-    clock->pairs[at] = (struct pt_clock_pair){self->number, ++self->events};
+    clock->pairs[at] = (struct pt_clock_pair){self->lane.number, self->lane.base + ++self->events};
     self->changes++;
     return true;
 }

@@ -2,7 +2,8 @@
  * Vector clocks as immutable snapshots with small numbers.
  *
  * Only relevant events advance a clock, so nearly all accesses find the numbers they expect and compare two integers
- * instead of two vectors. A snapshot is a sorted list of (thread, count) pairs without zeros; 0 is the number of the
+ * instead of two vectors. A snapshot is a sorted list of (lane, count) pairs without zeros
+ * (lane.h); 0 is the number of the
  * one that all threads begin with, and that all others are no earlier than: empty, unless a thread has had events while
  * it was the only one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
  *
@@ -86,7 +87,7 @@ pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id
 
 /* The next clock of the calling thread, with a reference for the caller. max(V_i, b), where b is not <= V_i: */
 pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b);
-/* V_i with the thread's component set to `count`: */
+/* V_i with the thread's component at its relevant event number `count` of its own: */
 pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count);
 /* The next relevant event of the calling thread, for number 0, which is its clock: there is no other clock, and no
  * other thread. Whoever comes later knows of it. False: nothing has happened, there is no room. */

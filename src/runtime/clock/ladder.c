@@ -2,7 +2,7 @@
  * Rungs (clock/ladder.h): how they are made, and what they stand for.
  *
  * Guarantee: a rung knows of all relevant events before it, and there is none once an event does not. Cost: a lock and
- * a copy of the vector for each event, linear in the threads that have had some; nothing for anybody who has a rung.
+ * a copy of the vector for each event, linear in the lanes; nothing for anybody who has a rung.
  */
 #include "runtime/clock/ladder.h"
 
@@ -59,18 +59,18 @@ void pt_clock_ladder_restart(void)
 
 /* --- vectors --- */
 
-/* A sorted vector with room for one more takes a pair in; true if that is a new thread's. */
+/* A sorted vector with room for one more takes a pair in; true if that is a new lane's. */
 static bool put(struct pt_clock_pair *pairs, uint32_t count, struct pt_clock_pair pair)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (pairs[middle].thread < pair.thread)
+        if (pairs[middle].lane < pair.lane)
             low = middle + 1;
         else
             high = middle;
     }
-    bool is_new = low == count || pairs[low].thread != pair.thread;
+    bool is_new = low == count || pairs[low].lane != pair.lane;
     if (is_new)
         memmove(pairs + low + 1, pairs + low, (count - low) * sizeof *pairs);
     pairs[low] = pair;
@@ -148,7 +148,9 @@ static pt_clock_id next_rung(struct pt_clock_self *self, uint64_t count)
         self->id != (last ? PT_CLOCK_RUNG | last : 0) || (!last && !begin()) ||
         (ladder.count == ladder.room && !make_room()))
         return 0;
-    struct pt_clock_pair event = {self->number, count};
+    if (!self->lane.taken)
+        pt_clock_lane_take(self, count, (struct pt_clock_pairs){ladder.now, ladder.count});
+    struct pt_clock_pair event = {self->lane.number, self->lane.base + count};
     ladder.count += put(ladder.now, ladder.count, event);
     pt_clock_rungs[++last] = event;
     ladder.last = last;

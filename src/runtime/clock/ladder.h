@@ -12,7 +12,7 @@
  *           gets a snapshot (clock.h), which has the last rung that it knows: a rung is no later than a snapshot if it
  *           is no later than that, and no snapshot is earlier than a rung, since none of these knows of that event.
  *
- * What a rung stands for as pairs of threads and counts is wanted where an event is sent, which has its thread's copy,
+ * What a rung stands for as pairs of lanes and counts is wanted where an event is sent, which has its thread's copy,
  * and where rungs and snapshots are joined. Then it is made from a mark, a vector kept every so many rungs, and the
  * events since. Memory: 12 bytes for each rung, 2^25 at most; then the ladder ends, as by an event.
  *
@@ -23,14 +23,9 @@
 #define PT_RUNTIME_CLOCK_LADDER_H
 
 #include "runtime/clock/clock.h"
+#include "runtime/clock/lane.h"
 
 struct pt_clock_self;
-
-/* Sorted by thread. Of the calling thread's alone: until its next tick but one, or until it asks for others. */
-struct pt_clock_pairs {
-    const struct pt_clock_pair *pairs;
-    uint32_t count;
-};
 
 /* What a thread has made of rungs: its latest two. */
 struct pt_clock_view {
@@ -56,7 +51,7 @@ void pt_clock_ladder_start(void);
 void pt_clock_ladder_restart(void);
 /* The next rung, as the clock of the thread's event number `count`; 0: it is to be a snapshot. */
 pt_clock_id pt_clock_climb(struct pt_clock_self *self, uint64_t count);
-/* The pairs of any clock. */
+/* The pairs of any clock. Of the calling thread's alone: until its next tick but one, or until it asks for others. */
 struct pt_clock_pairs pt_clock_pairs_of(struct pt_clock_self *self, pt_clock_id id);
 /* The thread ends. */
 void pt_clock_drop_views(struct pt_clock_self *self);

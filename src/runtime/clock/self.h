@@ -13,6 +13,7 @@
 
 #include "runtime/clock/clock.h"
 #include "runtime/clock/ladder.h"
+#include "runtime/clock/lane.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/cache.h"
 #include "runtime/sys/sys.h"
@@ -32,12 +33,13 @@ struct pt_passed {
 struct pt_clock_self {
     /* read by hooks of accesses */
     pt_clock_id id;   /* of its clock, V_i */
-    uint32_t number;  /* the thread's, in order of creation: its component in clocks */
+    uint32_t number;  /* the thread's, in order of creation */
     int64_t credit;   /* references to `id` that this thread owns; one is its own, the others are to give away */
     uint64_t changes; /* of the clock so far */
     pt_clock_id rung; /* the latest one that is no later than its clock (clock/ladder.h); 0: none */
 
     uint64_t events;                              /* its relevant events so far */
+    struct pt_clock_lane lane;                    /* where clocks count them */
     uint32_t slot;                                /* its place among threads; another's after its end */
     struct pt_passed passed[1 << PT_PASSED_BITS]; /* by the low bits of the number */
     struct pt_seen seen[1 << PT_SEEN_BITS];       /* by the low bits of the owner */
@@ -169,11 +171,16 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
         pt_clock_release(self, id, references);
 }
 
+static inline bool is_own_event(const struct pt_clock_self *self, struct pt_clock_pair event)
+{
+    return self->lane.taken && event.lane == self->lane.number && event.count > self->lane.first;
+}
+
 /* Whether it is an earlier clock of the thread's ring, or that of an earlier event of it. */
 static inline bool pt_self_is_own(struct pt_clock_self *self, pt_clock_id id)
 {
     if (pt_clock_is_rung(id))
-        return pt_clock_rungs[id & (PT_CLOCK_RUNG - 1)].thread == self->number;
+        return is_own_event(self, pt_clock_rungs[id & (PT_CLOCK_RUNG - 1)]);
     return id && pt_self_local_count(self, id);
 }
 

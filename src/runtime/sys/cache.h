@@ -16,7 +16,8 @@ enum pt_cache {
     PT_CACHE_RING = 32,     /* clock numbers of a thread's own (ring.c) */
     PT_CACHE_KEPT = 64,     /* pages that one thread alone uses (shadow/kept.h) */
     PT_CACHE_SILENCE = 128, /* that all threads have the same clock (shadow/silence.h) */
-    PT_CACHE_LADDER = 256   /* that all relevant events are in one order (clock/ladder.h) */
+    PT_CACHE_LADDER = 256,  /* that all relevant events are in one order (clock/ladder.h) */
+    PT_CACHE_LANES = 512    /* that a thread comes after all events of one that has ended (clock/lane.h) */
 };
 
 #ifndef PT_WITHOUT

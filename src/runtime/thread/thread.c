@@ -408,6 +408,7 @@ static void close_record(struct pt_thread *self)
     pt_fine_drop(&self->shadow);
     pt_self_drop_passed(&self->shadow.clock);
     pt_clock_ring_end(&self->shadow.clock);
+    pt_clock_lane_end(&self->shadow.clock);
     pt_know_settle(&self->shadow.clock, NULL);
     pt_self = NULL;
     /* release, with the join after it: the last clock is in place */

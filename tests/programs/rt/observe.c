@@ -143,6 +143,58 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Of threads that have taken over a lane: the one who was there before, and how many events there were. */
+static struct {
+    bool follows;
+    uint32_t before;
+    uint64_t base;
+} threads[THREADS];
+static uint32_t followers;
+static uint32_t last_in[THREADS]; /* by lane: the last one in it, plus 1; 0: the one that it is called by */
+
+static struct pt_clock_pair *put_threads(struct pt_clock_pair *out, struct pt_clock_pair pair)
+{
+    uint32_t thread = last_in[pair.lane] ? last_in[pair.lane] - 1 : pair.lane;
+    while (threads[thread].follows && pair.count <= threads[thread].base)
+        thread = threads[thread].before;
+    *out++ = (struct pt_clock_pair){thread, pair.count - threads[thread].base};
+    for (; threads[thread].follows; thread = threads[thread].before) {
+        uint32_t before = threads[thread].before;
+        *out++ = (struct pt_clock_pair){before, threads[thread].base - threads[before].base};
+    }
+    return out;
+}
+
+static int by_lane(const void *a, const void *b)
+{
+    const struct pt_clock_pair *x = a, *y = b;
+    return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+/* The event, with a clock that counts by threads. */
+static struct pt_record_event *by_threads(const struct pt_record_event *event)
+{
+    struct pt_record_event *copy = malloc(event->head.bytes + followers * sizeof *event->clock);
+    if (!copy)
+        die("malloc");
+    const struct pt_clock_pair *clock = event->clock;
+    struct pt_clock_pair *out = copy->clock;
+    memcpy(copy, event, sizeof *event);
+    if (event->marks & PT_MARK_LANE) {
+        threads[event->thread].follows = true;
+        followers++;
+        threads[event->thread].before = last_in[clock->lane] ? last_in[clock->lane] - 1 : clock->lane;
+        threads[event->thread].base = clock->count;
+        last_in[clock++->lane] = event->thread + 1;
+    }
+    for (; clock < event->clock + event->clock_count; clock++)
+        out = put_threads(out, *clock);
+    copy->clock_count = (uint32_t)(out - copy->clock);
+    qsort(copy->clock, copy->clock_count, sizeof *copy->clock, by_lane);
+    memcpy(out, event->clock + event->clock_count, event->value_bytes);
+    return copy;
+}
+
 static uint64_t value_of(const struct pt_record_event *event)
 {
     uint64_t value = 0;
@@ -153,7 +205,7 @@ static uint64_t value_of(const struct pt_record_event *event)
 static uint32_t component(const struct pt_record_event *event, uint32_t thread)
 {
     for (uint32_t i = 0; i < event->clock_count; i++)
-        if (event->clock[i].thread == thread)
+        if (event->clock[i].lane == thread)
             return event->clock[i].count;
     return 0;
 }
@@ -219,7 +271,7 @@ static void print_events(void)
         print_value(event);
         fputc(' ', out);
         for (uint32_t c = 0; c < event->clock_count; c++)
-            fprintf(out, "%s%u:%u", c ? "," : "", event->clock[c].thread, event->clock[c].count);
+            fprintf(out, "%s%u:%u", c ? "," : "", event->clock[c].lane, event->clock[c].count);
         fputc('\n', out);
     }
 }
@@ -382,6 +434,8 @@ int main(int argc, char **argv)
     drain();
     double seconds = now() - start;
     qsort(events, event_count, sizeof *events, by_number);
+    for (uint64_t i = 0; i < event_count; i++)
+        events[i] = by_threads(events[i]);
     uint64_t gaps = 0, wrong = 0;
     for (uint64_t i = 0; i < event_count; i++)
         gaps += events[i]->number != i + 1;
