@@ -3,8 +3,10 @@
  * something to learn: those are for the slow path.
  *
  * While all clocks are rungs (clock/ladder.h) most accesses take a short way: numbers are compared and stored, nothing
- * has references, and nothing is called on it. pt_clock_only_rungs is asked before the thread is at work: what it keeps
- * then was put there by itself, or locked by it since, so that there is no other clock if the ladder ends meanwhile.
+ * has references, and nothing is called on it. Those of which nothing is to be learned either, but whose granule gets
+ * or loses a record, begin likewise and go on a longer one. pt_clock_only_rungs is asked before the thread is at work:
+ * what it keeps then was put there by itself, or locked by it since, so that there is no other clock if the ladder ends
+ * meanwhile.
  */
 #ifndef PT_RUNTIME_SHADOW_KEPT_ACCESS_H
 #define PT_RUNTIME_SHADOW_KEPT_ACCESS_H
