@@ -305,6 +305,39 @@ static void check_short_ways(void)
     check_bytes();
 }
 
+/* Nobody keeps it. Its life ends under a thread that is to know what was written there, or is not. */
+static void check_ends_of_rungs(void)
+{
+    static uint64_t memory;
+    uintptr_t from = (uintptr_t)&memory;
+    for (unsigned keep = 0; keep < 2; keep++) {
+        tick_in_order(0);
+        __portent_store8(&memory, keep, NULL);
+        pt_shadow_word *word = pt_shadow_peek(from);
+        struct pt_shadow_self *other = model_play(1);
+        assert_int_equal(atomic_load(word) & PT_SHADOW_STATE, 0);
+        assert_true(pt_clock_only_rungs() && other->clock.id < pt_shadow_write(atomic_load(word)));
+        assert_true(pt_shadow_clear(other, from, from + 8, keep));
+        assert_int_equal(atomic_load(word), 0);
+        if (keep)
+            vector_join(&model_threads[1].clock, &model_threads[0].clock);
+        model_check(1);
+    }
+}
+
+/* The same where clocks have references: they come back. */
+static void check_references(unsigned thread)
+{
+    static uint64_t memory;
+    uintptr_t from = (uintptr_t)&memory;
+    struct pt_shadow_self *self = model_play(thread);
+    assert_false(pt_clock_is_rung(self->clock.id));
+    __portent_store8(&memory, 1, NULL);
+    int64_t credit = self->clock.credit;
+    assert_true(pt_shadow_clear(self, from, from + 8, false));
+    assert_int_equal(self->clock.credit, credit + 2);
+}
+
 /* While all events are in one order clocks are numbers of rungs; after the first that is not, they are both. */
 static void test_rungs_follow_algorithm_a(void **state)
 {
@@ -314,10 +347,11 @@ static void test_rungs_follow_algorithm_a(void **state)
     pt_clock_ladder_start();
     play_around(&seed, STEPS, true);
     check_short_ways();
+    check_ends_of_rungs();
     model_play(0);
     model_tick(0);
     model_tick(1); /* which does not know of that */
-    assert_false(pt_clock_is_rung(model_threads[1].self.clock.id));
+    check_references(1);
     play_around(&seed, STEPS / 2, false);
     check_bytes();
     model_forget(state);

@@ -156,9 +156,34 @@ static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t
     return made;
 }
 
+/* Whether eight clocks are the same. */
+static bool are_same(const pt_clock_id ids[8])
+{
+    pt_clock_id other = 0;
+    for (unsigned i = 1; i < 8; i++)
+        other |= ids[i] ^ ids[0];
+    return !other;
+}
+
+static bool are_used(const pt_clock_id access[8])
+{
+    bool used = true;
+    for (unsigned i = 0; i < 8; i++)
+        used &= access[i] != 0;
+    return used;
+}
+
 uint64_t pt_granule_pack(struct pt_shadow_self *self, uintptr_t address, uint64_t word)
 {
     struct spread state;
+    if (is_fine(word) && pt_clock_only_rungs() && are_used(fine_of(word)->access)) { /* as below, without references */
+        const struct pt_fine *fine = fine_of(word);
+        if (fine->watch || fine->readers || !are_same(fine->access) || !are_same(fine->write))
+            return word;
+        uint64_t made = pt_shadow_pack(fine->access[0], fine->write[0], 0xff);
+        pt_fine_free(self, pt_shadow_access(word));
+        return made;
+    }
     spread_word(word, &state);
     return replace(self, address, word, &state);
 }

@@ -3,8 +3,10 @@
  * something to learn: those are for the slow path.
  *
  * While all clocks are rungs (clock/ladder.h) most accesses take a short way: numbers are compared and stored, nothing
- * has references, and nothing is called on it. pt_clock_only_rungs is asked before the thread is at work: what it keeps
- * then was put there by itself, or locked by it since, so that there is no other clock if the ladder ends meanwhile.
+ * has references, and nothing is called on it. Those of which nothing is to be learned either, but whose granule gets
+ * or loses a record, begin likewise and go on a longer one. pt_clock_only_rungs is asked before the thread is at work:
+ * what it keeps then was put there by itself, or locked by it since, so that there is no other clock if the ladder ends
+ * meanwhile.
  */
 #ifndef PT_RUNTIME_SHADOW_KEPT_ACCESS_H
 #define PT_RUNTIME_SHADOW_KEPT_ACCESS_H
@@ -92,15 +94,11 @@ static inline __attribute__((always_inline)) void pt_kept_end_read(struct pt_sha
     pt_fast_leave(self);
 }
 
-static inline __attribute__((always_inline)) bool pt_kept_begin_write(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                      uintptr_t address, unsigned size)
+static inline __attribute__((always_inline)) void pt_kept_put_write(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                    uint64_t seen, uintptr_t address, unsigned size)
 {
-    uint64_t seen;
-    if (!pt_kept_begin(self, word, address, size, &seen))
-        return false;
     pt_kept_raise(self, word, seen, address, size, true);
     atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
-    return true;
 }
 
 static inline __attribute__((always_inline)) void pt_kept_end_write(struct pt_shadow_self *self, pt_shadow_word *word,
@@ -130,28 +128,34 @@ static inline __attribute__((always_inline)) bool pt_kept_is_short(pt_clock_id r
            !__builtin_expect(pt_fine_are_many() && pt_narrow_will_agree(fine, rung, first, size), 0);
 }
 
-/* As pt_kept_begin; false: nothing has happened, and whoever is called now will attend to what came meanwhile. */
-static inline __attribute__((always_inline)) bool pt_kept_begin_short(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                      uintptr_t address, unsigned size, bool write,
-                                                                      uint64_t *ret_seen)
+enum pt_kept_way { PT_KEPT_NO_WAY, PT_KEPT_SHORT, PT_KEPT_LONG };
+
+/* As pt_kept_begin, with its mark in the word; and whether it has the short way, or leaves the granule in another shape
+ * (a long one). No way: nothing has happened, and whoever is called now will attend to what came meanwhile. */
+static inline __attribute__((always_inline)) enum pt_kept_way pt_kept_begin_rung(struct pt_shadow_self *self,
+                                                                                 pt_shadow_word *word,
+                                                                                 uintptr_t address, unsigned size,
+                                                                                 bool write, uint64_t *ret_seen)
 {
     if (self->busy || !pt_clock_only_rungs())
-        return false;
+        return PT_KEPT_NO_WAY;
     self->busy = 1;
     self->locked_word = word;
     atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(pt_kept_enter(self, address), 1)) {
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-        if (__builtin_expect(seen & PT_SHADOW_KEPT && pt_kept_is_short(self->clock.id, seen, address, size, write),
-                             1)) {
-            *ret_seen = seen;
-            return true;
-        }
+        *ret_seen = seen;
+        if (__builtin_expect(seen & PT_SHADOW_KEPT && pt_kept_is_short(self->clock.id, seen, address, size, write), 1))
+            return PT_KEPT_SHORT;
+        if (seen & PT_SHADOW_KEPT &&
+            (!(seen & PT_SHADOW_FINE) ||
+             pt_narrow_is_below(self->clock.id, pt_fines[pt_shadow_access(seen)].access + (address & 7), size)))
+            return PT_KEPT_LONG;
         pt_kept_exit(self);
     }
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;
-    return false;
+    return PT_KEPT_NO_WAY;
 }
 
 static inline __attribute__((always_inline)) void pt_kept_put_short(struct pt_shadow_self *self, pt_shadow_word *word,

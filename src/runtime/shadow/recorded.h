@@ -166,6 +166,14 @@ static bool is_untouched(uintptr_t address)
         pt_kept_end_read(self, word, seen, (uintptr_t)address, bytes);                                                 \
         return value;                                                                                                  \
     }                                                                                                                  \
+    static COLD type long_##name(struct pt_shadow_self *self, pt_shadow_word *word, const void *address,               \
+                                 uint64_t seen)                                                                        \
+    {                                                                                                                  \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        pt_kept_end_read(self, word, seen & ~PT_SHADOW_KEPT, (uintptr_t)address, bytes);                               \
+        return value;                                                                                                  \
+    }                                                                                                                  \
     static COLD type faulted_##name(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t at, type value)       \
     {                                                                                                                  \
         pt_granule_end_changed(self, word, at, pt_bytes_at(at, bytes), false);                                         \
@@ -182,7 +190,10 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
         NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
-        if (!pt_kept_begin_short(self, word, at, bytes, false, &seen))                                                 \
+        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, false, &seen);                                \
+        if (way == PT_KEPT_LONG)                                                                                       \
+            return long_##name(self, word, address, seen);                                                             \
+        if (way == PT_KEPT_NO_WAY)                                                                                     \
             return rest_##name(address, order, site, self, word);                                                      \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
@@ -365,8 +376,20 @@ static bool is_untouched(uintptr_t address)
                                  struct pt_shadow_self *self, pt_shadow_word *word)                                    \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
-        if (!pt_kept_begin_write(self, word, (uintptr_t)address, bytes))                                               \
+        uint64_t seen;                                                                                                 \
+        if (!pt_kept_begin(self, word, (uintptr_t)address, bytes, &seen))                                              \
             return fast_##name(address, value, op, order, site);                                                       \
+        pt_kept_put_write(self, word, seen, (uintptr_t)address, bytes);                                                \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        pt_kept_end_write(self, word, (uintptr_t)address, bytes);                                                      \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    static COLD type long_##name(void *address, type value, int op, int order, struct pt_shadow_self *self,            \
+                                 pt_shadow_word *word, uint64_t seen)                                                  \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        pt_kept_put_write(self, word, seen & ~PT_SHADOW_KEPT, (uintptr_t)address, bytes);                              \
         type result = perform;                                                                                         \
         self->states++;                                                                                                \
         pt_kept_end_write(self, word, (uintptr_t)address, bytes);                                                      \
@@ -389,7 +412,10 @@ static bool is_untouched(uintptr_t address)
         (void)op, (void)order;                                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         uint64_t seen;                                                                                                 \
-        if (!pt_kept_begin_short(self, word, at, bytes, true, &seen))                                                  \
+        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, true, &seen);                                 \
+        if (way == PT_KEPT_LONG)                                                                                       \
+            return long_##name(address, value, op, order, self, word, seen);                                           \
+        if (way == PT_KEPT_NO_WAY)                                                                                     \
             return rest_##name(address, value, op, order, site, self, word);                                           \
         pt_kept_put_short(self, word, seen, at, bytes, true);                                                          \
         atomic_thread_fence(memory_order_release); /* as in pt_kept_begin_write */                                     \

@@ -98,6 +98,17 @@ static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
     return bytes;
 }
 
+/* The whole of a granule that nobody has locked or keeps, in one step: it has no record, and there are only rungs,
+ * which have no references. A number in the word means what it meant when it was looked at. */
+static bool clear_rungs(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, bool keep)
+{
+    if (seen & PT_SHADOW_STATE || !pt_clock_only_rungs() ||
+        (keep && !pt_self_is_past(&self->clock, pt_shadow_write(seen))))
+        return false;
+    /* acquire and release: as a lock and an unlock */
+    return atomic_compare_exchange_strong_explicit(word, &seen, 0, memory_order_acq_rel, memory_order_relaxed);
+}
+
 static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t from, uintptr_t to, bool keep)
 {
     bool any = false;
@@ -115,6 +126,8 @@ static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t fr
             granule = next - 8;
             continue;
         }
+        if (bytes == 0xff && clear_rungs(self, word, seen, keep))
+            continue;
         seen = pt_granule_lock_at(self, word, granule);
         if (keep)
             pt_granule_before_read(self, seen, bytes);

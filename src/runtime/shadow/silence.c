@@ -104,7 +104,7 @@ void pt_silence_widen(uintptr_t low, uintptr_t high)
     pt_spin_unlock(&lock);
 }
 
-static bool is_outside(uintptr_t address, size_t size)
+bool pt_silence_is_outside(uintptr_t address, size_t size)
 {
     uintptr_t from = atomic_load_explicit(&pt_silence_from, memory_order_relaxed);
     uintptr_t span = atomic_load_explicit(&pt_silence_span, memory_order_relaxed);
@@ -113,7 +113,7 @@ static bool is_outside(uintptr_t address, size_t size)
 
 bool pt_silence_spares(uintptr_t address, size_t size)
 {
-    return is_outside(address, size) || !pt_slow_is_near_watched(address, size);
+    return pt_silence_is_outside(address, size) || !pt_slow_is_near_watched(address, size);
 }
 
 bool pt_silence_resume(struct pt_shadow_self *self)
@@ -141,7 +141,7 @@ void pt_silence_disturbed(struct pt_shadow_self *self, uintptr_t address, size_t
         pt_slow_end_write(self, &self->late, PT_KIND_WRITE, NULL);
         return;
     }
-    if (pt_is_silent() && is_outside(address, size)) /* it was made in silence */
+    if (pt_is_silent() && pt_silence_is_outside(address, size)) /* it was made in silence */
         return;
     pt_runtime_lost();
     if (pt_address_ok(address) && pt_address_ok(address + size) && pt_slow_begin(self, address, size, true, &range))
@@ -152,7 +152,7 @@ bool pt_silence_begin_piece(struct pt_shadow_self *self, uintptr_t from, size_t 
 {
     if (!pt_silence_begin_store(self, 0, 0))
         return false;
-    if (is_outside(from, read) && is_outside(to, written))
+    if (pt_silence_is_outside(from, read) && pt_silence_is_outside(to, written))
         return true;
     pt_silence_end_store(self, 0, 0);
     return false;
@@ -161,7 +161,7 @@ bool pt_silence_begin_piece(struct pt_shadow_self *self, uintptr_t from, size_t 
 bool pt_silence_open(struct pt_shadow_self *self, uintptr_t address, size_t size, struct pt_locked_range *ret_range)
 {
     bool stores = atomic_load_explicit(&self->storing, memory_order_relaxed);
-    if (!is_outside(address, size) || !(stores ? pt_is_silent() : pt_silence_begin_store(self, 0, 0))) {
+    if (!pt_silence_is_outside(address, size) || !(stores ? pt_is_silent() : pt_silence_begin_store(self, 0, 0))) {
         atomic_store_explicit(&self->storing, 0, memory_order_release);
         return false;
     }

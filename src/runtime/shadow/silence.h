@@ -64,6 +64,8 @@ static inline void pt_silence_end(void)
 }
 /* The next relevant event of a thread that is alone, in silence: true if nothing more is to be done. */
 bool pt_silence_tick(struct pt_shadow_self *self);
+/* Whether there is no watched variable, and none within [address, address + size). Silence or not. */
+bool pt_silence_is_outside(uintptr_t address, size_t size);
 /* While it lasts: whether nothing is watched in the granules of this access. */
 bool pt_silence_spares(uintptr_t address, size_t size);
 /* ... and the thread, which knew of the latest event of a variable, has had the next. Whoever has locked the

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/silence.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/thread/thread.h"
@@ -29,7 +30,7 @@ static bool records_all(void)
 /* Whether a watched variable lies near. Within one page. */
 static bool is_watched(uintptr_t from, uintptr_t to)
 {
-    if (!pt_shadow_any(from, to))
+    if (pt_silence_is_outside(from, to - from) || !pt_shadow_any(from, to))
         return false;
     for (uintptr_t granule = from & ~(uintptr_t)7; granule < to; granule += 8) {
         const pt_shadow_word *word = pt_shadow_peek(granule);
