@@ -17,15 +17,25 @@ struct forgetting {
     bool is_access; /* or else it was one before */
 };
 
+/* Whether all that slots say comes before what the thread does next. */
+static bool is_known(const struct pt_race_self *self, uint64_t w, uint64_t r)
+{
+    if (w & PT_RACE_OWN)
+        return pt_race_many_is_known(self, w);
+    return pt_race_knows_write(self, w) && pt_race_knows_reads(self, r);
+}
+
 /* A granule that is locked, with these slots: its word. */
 static uint64_t end_granule(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, uint64_t w,
                             struct forgetting *f)
 {
-    bool whole = f->access.cell.bytes == PT_CELL_WHOLE, has_cell = w & PT_RACE_OWN;
+    bool whole = f->access.cell.bytes == PT_CELL_WHOLE, has_cell = w & PT_RACE_OWN && !pt_race_is_many(w);
     uint64_t r = pt_race_get(&pair->r);
-    if (!has_cell && (!f->is_access || (pt_race_knows_write(self, w) && pt_race_knows_reads(self, r)))) {
+    if (!has_cell && (!f->is_access || is_known(self, w, r))) {
         if (!whole)
             return w;
+        if (w & PT_RACE_OWN)
+            pt_race_many_drop(self, w);
         pt_race_common_end(self, r);
         pt_race_put(&pair->r, 0);
         return 0;

@@ -73,7 +73,8 @@ void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, ui
 struct look {
     struct pt_race_many *many;
     int mine;       /* the thread's slot of that kind, of its region; -1: none */
-    unsigned count; /* slots that it replaces */
+    uint32_t gone;  /* slots that it replaces, a bit for each, ... */
+    unsigned count; /* ... and so many of them */
     uint64_t replaced[PT_RACE_MANY_MOST];
 };
 
@@ -90,13 +91,13 @@ static bool look_through(const struct pt_race_self *self, struct look *look, uns
 {
     const struct pt_race_many *many = look->many;
     unsigned count = count_of(many);
-    look->mine = -1;
+    uint64_t kind = writes ? WRITES : 0;
     *behind = (struct behind){0, bytes};
     for (unsigned i = 0; i < count; i++) {
         uint64_t slot = pt_race_get(&many->slots[i]), wrote = slot & WRITES;
         slot ^= wrote;
         if (pt_race_is_mine(self, slot)) {
-            if (!wrote == !writes) {
+            if (wrote == kind) {
                 look->mine = (int)i;
                 behind->bytes |= (uint8_t)slot;
             }
@@ -111,26 +112,53 @@ static bool look_through(const struct pt_race_self *self, struct look *look, uns
 }
 
 /* Slots that come before the access have no more bytes than it has not: whoever races with one of the others races with
- * it. Those that have none are taken out of the list. */
-static void replace(struct look *look, const struct behind *behind)
+ * it. Those that have none are to be taken out of the list; the others that lose some, a bit for each. */
+static uint32_t replace(struct look *look, const struct behind *behind)
+{
+    const struct pt_race_many *many = look->many;
+    uint32_t less = 0;
+    for (uint32_t left = behind->slots; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t slot = pt_race_get(&many->slots[i]);
+        if (!((unsigned)slot & behind->bytes))
+            continue;
+        if ((uint8_t)slot & ~behind->bytes) {
+            less |= UINT32_C(1) << i;
+        } else {
+            look->gone |= UINT32_C(1) << i;
+            look->replaced[look->count++] = slot;
+        }
+    }
+    return less;
+}
+
+static void lessen(struct pt_race_many *many, uint32_t which, unsigned bytes)
+{
+    for (; which; which &= which - 1) {
+        _Atomic uint64_t *slot = &many->slots[__builtin_ctz(which)];
+        pt_race_put(slot, pt_race_get(slot) & ~(uint64_t)bytes);
+    }
+}
+
+/* Where the thread's slot is to be: where it is, or in the place of one that is gone, or in a new one. The others that
+ * are gone have their places taken by the last ones. */
+static unsigned make_room(struct pt_race_self *self, struct look *look)
 {
     struct pt_race_many *many = look->many;
-    unsigned kept = 0, count = count_of(many), bytes = behind->bytes;
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t slot = pt_race_get(&many->slots[i]), left = slot;
-        if (behind->slots >> i & 1)
-            left &= ~(uint64_t)bytes;
-        if (!(uint8_t)left) {
-            look->replaced[look->count++] = slot;
+    unsigned count = count_of(many);
+    for (unsigned i = 0; i < look->count; i++)
+        pt_race_replaced(self, look->replaced[i] & ~WRITES);
+    while (look->gone && (look->mine >= 0 || look->gone & (look->gone - 1))) {
+        unsigned i = 31u - (unsigned)__builtin_clz(look->gone);
+        look->gone ^= UINT32_C(1) << i;
+        if (i == --count)
             continue;
-        }
-        look->mine = look->mine == (int)i ? (int)kept : look->mine;
-        if (left != slot || kept != i)
-            pt_race_put(&many->slots[kept], left);
-        kept++;
+        pt_race_put(&many->slots[i], pt_race_get(&many->slots[count]));
+        look->mine = look->mine == (int)count ? (int)i : look->mine;
     }
-    if (kept != count)
-        atomic_store_explicit(&many->count, (uint8_t)kept, memory_order_relaxed);
+    unsigned at = look->mine >= 0 ? (unsigned)look->mine : look->gone ? (unsigned)__builtin_ctz(look->gone) : count++;
+    atomic_store_explicit(&many->count, (uint8_t)count, memory_order_relaxed);
+    return at;
 }
 
 uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count)
@@ -150,7 +178,7 @@ uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, uns
     return last;
 }
 
-/* A longer list with the same slots; false: there is none. */
+/* A longer list with the same slots, if it is full; false: there is none. */
 static bool grow(struct pt_race_self *self, uint64_t *word)
 {
     const struct pt_race_many *many = pt_race_many_of(*word);
@@ -192,17 +220,14 @@ static uint64_t head_of(const struct look *look)
 static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t granule, unsigned bytes, unsigned kind,
                        uint32_t place)
 {
-    struct pt_race_many *many = look->many;
-    bool writes = kind & PT_CELL_WRITES;
     uint64_t head = head_of(look);
     uint64_t others = look->count && !pt_race_wants_proxy(self, granule, kind, head)
                           ? pt_race_put_links(self, look->replaced, look->count)
                           : 0;
     uint64_t number = pt_race_log_access(self, granule, bytes, kind, place, head, others);
-    unsigned at = look->mine >= 0 ? (unsigned)look->mine : count_of(many);
-    pt_race_put(&many->slots[at], pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0));
-    if (look->mine < 0)
-        atomic_store_explicit(&many->count, (uint8_t)(at + 1), memory_order_relaxed);
+    pt_race_replaced(self, head);
+    pt_race_put(&look->many->slots[make_room(self, look)],
+                pt_race_slot_of(self, number, bytes | (uint8_t)head) | (kind & PT_CELL_WRITES ? WRITES : 0));
     return number;
 }
 
@@ -232,22 +257,25 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
 {
     struct look look;
     struct behind behind;
-    uint32_t place = pt_race_place_of(site);
     bool writes = kind & PT_CELL_WRITES;
-    look.count = 0;
-    if (!grow(self, word))
-        return false;
     look.many = pt_race_many_of(*word);
+    look.mine = -1;
+    look.gone = look.count = 0;
     if (!look_through(self, &look, bytes, writes, &behind))
         return false;
+    uint32_t less = replace(&look, &behind), place = pt_race_place_of(site);
+    if (look.mine < 0 && !look.gone && !grow(self, word))
+        return false;
+    look.many = pt_race_many_of(*word);
     atomic_thread_fence(memory_order_release); /* it is locked before it changes: partner in has_all and last.c */
-    if (behind.slots)
-        replace(&look, &behind);
+    lessen(look.many, less, behind.bytes);
     uint64_t number = find_logged(self, &look, bytes, kind, site);
-    if (number)
-        pt_race_put(&look.many->slots[look.mine], pt_race_get(&look.many->slots[look.mine]) | bytes);
-    else
+    if (number) {
+        _Atomic uint64_t *slot = &look.many->slots[make_room(self, &look)];
+        pt_race_put(slot, pt_race_get(slot) | bytes);
+    } else {
         number = log_it(self, &look, granule, bytes, kind, place);
+    }
     look.many->next++;
     if (!(kind >> PT_RACE_OP_AT))
         pt_race_filter_add(self, granule, bytes, kind, site, number);
@@ -276,6 +304,26 @@ static bool has_all(struct pt_race_self *self, const struct pt_race_pair *pair, 
     if (wrote)
         pt_race_show(self);
     return true;
+}
+
+bool pt_race_many_is_known(const struct pt_race_self *self, uint64_t word)
+{
+    const struct pt_race_many *many = pt_race_many_of(word);
+    unsigned count = count_of(many);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = pt_race_get(&many->slots[i]);
+        if (!(slot & WRITES ? pt_race_knows_write(self, slot & ~WRITES) : pt_race_knows(self, slot)))
+            return false;
+    }
+    return true;
+}
+
+void pt_race_many_drop(struct pt_race_self *self, uint64_t word)
+{
+    const struct pt_race_many *many = pt_race_many_of(word);
+    for (unsigned i = 0; i < count_of(many); i++)
+        pt_race_replaced(self, pt_race_get(&many->slots[i]) & ~WRITES);
+    release(self, word);
 }
 
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
