@@ -153,6 +153,7 @@ static inline void fetch(struct pt_race_record *ring, uint32_t thread, uint64_t 
 {
     const struct pt_race_record *record = pt_race_record_at(ring, number);
     uint64_t type = pt_race_get(&record->about) >> PT_RACE_TYPE_AT;
+    __builtin_prefetch(pt_race_record_at(ring, number + 2 * AHEAD));
     if (type == PT_RACE_RECORD_PROXY)
         __builtin_prefetch(loop_of(key_at(thread, number)), 1);
     if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
