@@ -253,9 +253,8 @@ static uint64_t find_logged(struct pt_race_self *self, const struct look *look, 
 }
 
 /* Under the granule's lock, whose word becomes another. False: it races, or there is no room. */
-__attribute__((always_inline)) static inline bool change(struct pt_race_self *self, struct pt_race_pair *pair,
-                                                         uint64_t *word, uintptr_t granule, unsigned bytes,
-                                                         unsigned kind, const struct pt_site *site)
+static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t *word, uintptr_t granule,
+                   unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct look look;
     bool writes = kind & PT_CELL_WRITES;
@@ -332,13 +331,9 @@ bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uin
     if (plain && kind == PT_CELL_READS && pt_race_is_filtered(self, granule, bytes, kind, site))
         return true;
     /* acquire: partner of the release that unlocked it last */
-    uint64_t word = atomic_load_explicit(&pair->w, memory_order_acquire);
-    if (plain && has_all(self, pair, word, granule, bytes, kind))
+    if (plain && has_all(self, pair, atomic_load_explicit(&pair->w, memory_order_acquire), granule, bytes, kind))
         return true;
-    if (word & PT_RACE_LOCKED ||
-        !atomic_compare_exchange_strong_explicit(&pair->w, &word, word | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
-        word = pt_race_lock_word(&pair->w);
+    uint64_t word = pt_race_lock_word(&pair->w);
     if (!(word & PT_RACE_OWN && (uint32_t)word & PT_RACE_MANY)) {
         pt_race_unlock_word(&pair->w, word);
         return pt_race_make(self, pair, granule, bytes, kind, site);
