@@ -203,6 +203,44 @@ static void test_lists(void **state)
     assert_true(is_told(1, 2));
 }
 
+/* A list of two ints that were written and of a read of both, which the second write has left the first one of. All of it
+ * is gone, but for what is told of a granule's latest write and read. */
+static void make_list(void)
+{
+    access(1, &page[FRESH], 4, PT_CELL_WRITES, 1);
+    release(1, 1);
+    access(1, &page[FRESH], 8, PT_CELL_READS, 2);
+    release(1, 1);
+    access(1, (char *)&page[FRESH] + 4, 4, PT_CELL_WRITES, 3);
+    go_on(1, 2 * PT_RACE_RING);
+}
+static void test_places_of_lists(void **state)
+{
+    (void)state;
+    make_list();
+    access(2, (char *)&page[FRESH] + 2, 2, PT_CELL_WRITES, 5);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 2));
+    access(3, (char *)&page[FRESH] + 4, 4, PT_CELL_WRITES, 5);
+    assert_true(found_count > 2);
+    assert_true(is_told(1, 3));
+}
+static void test_lists_that_end(void **state)
+{
+    (void)state;
+    const struct pt_race_pair *pair = pt_race_pair_of((uintptr_t)&page[FRESH]);
+    make_list();
+    assert_true(pt_race_is_many(pair->w));
+    pt_race_forget(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH] + 6, &sites[6]);
+    assert_true(pt_race_is_many(pair->w) && !found_count);
+    pt_race_forget(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[6]);
+    assert_true(!pair->w && !found_count);
+    make_list();
+    pt_race_forget(t[2], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[6]);
+    assert_int_equal(found_count, 3);
+    assert_true(!pair->w && is_told(1, 2) && is_told(1, 3));
+}
+
 /* Who reads what was written again knows what was done before that, and not what was done since. */
 static void learn(unsigned site, bool is_long)
 {
@@ -320,6 +358,21 @@ static void test_run_over_its_own_reads(void **state)
     access(3, &page[FRESH + 9], 8, PT_CELL_WRITES, 4);
     assert_int_equal(found_count, 2);
     assert_true(is_told(1, 1) && is_told(1, 3));
+}
+
+/* What it finds made already stays as it is, with its place. */
+static void test_run_over_its_own_writes(void **state)
+{
+    (void)state;
+    release(1, 1);
+    access(1, &page[FRESH + 9], 8, PT_CELL_WRITES, 3);
+    go_on(1, 2 * PT_RACE_BLOCK);
+    pt_race_access(t[1], (uintptr_t)&page[FRESH], 8 * 16, PT_CELL_WRITES, &sites[1]);
+    go_on(1, 2 * PT_RACE_RING);
+    access(3, &page[FRESH + 9], 8, PT_CELL_WRITES, 4);
+    access(3, &page[FRESH + 10], 8, PT_CELL_WRITES, 4);
+    assert_int_equal(found_count, 2);
+    assert_true(is_told(1, 3) && is_told(1, 1));
 }
 
 static void test_place_of_what_is_gone(void **state)
@@ -453,6 +506,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_runs, begin, end),
         cmocka_unit_test_setup_teardown(test_bytes, begin, end),
         cmocka_unit_test_setup_teardown(test_lists, begin, end),
+        cmocka_unit_test_setup_teardown(test_places_of_lists, begin, end),
+        cmocka_unit_test_setup_teardown(test_lists_that_end, begin, end),
+        cmocka_unit_test_setup_teardown(test_run_over_its_own_writes, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_of_another_place, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_in_a_long_region, begin, end),

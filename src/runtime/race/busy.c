@@ -37,20 +37,25 @@ bool pt_race_busy_widen(struct pt_race_self *self, struct pt_race_pair *pair, un
     return pt_race_swap(pair, w, r, writes ? w | bytes : w, writes ? r : r | bytes);
 }
 
-/* What becomes of a granule: the same as in make.c, where it is simple. */
-static bool run_one(struct pt_race_self *self, struct pt_race_pair *pair, bool writes, uint64_t slot)
+/* A pair of slots, and what becomes of it. */
+struct turn {
+    uint64_t w, r, new_w, new_r;
+};
+
+/* What becomes of a granule with these slots: the same as in make.c, where it is simple. False: it is not. */
+static bool turn_to(const struct pt_race_self *self, uint64_t w, uint64_t r, bool writes, uint64_t slot,
+                    struct turn *out)
 {
-    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
-    uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire), old = writes ? w : r;
+    uint64_t old = writes ? w : r;
+    *out = (struct turn){w, r, w, r};
     if (w & PT_RACE_CELL)
         return false;
     if (pt_race_is_mine(self, old))
         return (uint8_t)old == PT_CELL_WHOLE;
     if (r & PT_RACE_OWN || !pt_race_knows_write(self, w) || !pt_race_knows(self, r))
         return false;
-    if (!pt_race_swap(pair, w, r, writes ? slot : w, writes ? pt_race_is_mine(self, r) ? r : 0 : slot))
-        return false;
-    pt_race_replaced(self, old);
+    out->new_w = writes ? slot : w;
+    out->new_r = !writes ? slot : pt_race_is_mine(self, r) ? r : 0;
     return true;
 }
 
@@ -58,9 +63,21 @@ uintptr_t pt_race_busy_run(struct pt_race_self *self, struct pt_race_pair *pair,
                            unsigned kind, const struct pt_site *site)
 {
     uint64_t slot = pt_race_slot_of(self, pt_race_find_proxy(self, kind, pt_race_place_of(site)), PT_CELL_WHOLE);
-    while (granule < end && run_one(self, pair, kind & PT_CELL_WRITES, slot)) {
+    bool writes = kind & PT_CELL_WRITES;
+    struct turn turn = {.w = PT_RACE_LOCKED}; /* of the granule before this one: mostly it is the same */
+    for (; granule < end; granule += 8) {
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+        uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
+        bool is_same = w == turn.w && r == turn.r;
+        if (!is_same && !turn_to(self, w, r, writes, slot, &turn))
+            break;
+        if (w != turn.new_w || r != turn.new_r) {
+            if (!pt_race_swap(pair, w, r, turn.new_w, turn.new_r))
+                break;
+            if (!is_same) /* where it is, granules share the record */
+                pt_race_replaced(self, writes ? w : r);
+        }
         pt_race_fetch(pair++);
-        granule += 8;
     }
     return granule;
 }

@@ -12,6 +12,8 @@
 
 #include "runtime/sys/sys.h"
 
+#define COLD __attribute__((noinline))
+
 enum { BITS = 20, LOOP_BITS = 16, AHEAD = 12 };
 
 /* In 16 bytes, so that it is in one line of the cache:
@@ -86,16 +88,26 @@ bool pt_race_last_find(uintptr_t granule, uint64_t slot, struct pt_cell_access *
            is_in(loop_of(key), mark_of(key), ret_access);
 }
 
-/* What a record says, with what was noted before it. */
-static void keep(struct last *last, uint64_t key, uint64_t about, uint64_t note)
+/* What a record says, with what was noted before it, as an entry. */
+struct made {
+    uint64_t who, what;
+};
+
+static inline struct made make(uint64_t key, uint64_t about, uint64_t note)
 {
     struct pt_cell_access access = pt_race_access_in(about, PT_CELL_WHOLE);
     access.note = pt_race_note_in(note);
+    return (struct made){mark_of(key) | access.note.locks, (uint64_t)access.note.stack << 32 |
+                                                               (uint64_t)access.op << OP_AT |
+                                                               (uint64_t)access.bytes << BYTES_AT | access.place};
+}
+
+static inline void keep(struct last *last, struct made made)
+{
     pt_race_put(&last->who, 0);
     atomic_thread_fence(memory_order_release);
-    pt_race_put(&last->what, (uint64_t)access.note.stack << 32 | (uint64_t)access.op << OP_AT |
-                                 (uint64_t)access.bytes << BYTES_AT | access.place);
-    atomic_store_explicit(&last->who, mark_of(key) | access.note.locks, memory_order_release);
+    pt_race_put(&last->what, made.what);
+    atomic_store_explicit(&last->who, made.who, memory_order_release);
 }
 
 /* Whether a granule's list has the slot, whatever its bytes. One that is locked, or has changed meanwhile, is taken to
@@ -111,50 +123,70 @@ static bool is_in_list(const struct pt_race_pair *pair, uint64_t word, uint64_t 
     return found || pt_race_get(&pair->w) != word;
 }
 
-/* Whether a slot of the granule is of the access with that number. */
-static bool is_last(uintptr_t granule, uint64_t wanted, bool writes)
+/* Whether a slot of the granule is of the access with that number: where there is a list, a row or a chain. */
+static COLD bool is_among(const struct pt_race_pair *pair, uint64_t w, uint64_t slot, uint64_t wanted)
 {
-    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    struct pt_race_pair *pair = leaf ? pt_race_pair_in(leaf, granule) : NULL;
-    if (!pair)
-        return false;
-    /* acquire: partner of the release that unlocked a list last */
-    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire), slot = writes ? w : pt_race_get(&pair->r);
     if (w & PT_RACE_OWN)
         return (uint32_t)w & PT_RACE_MANY && is_in_list(pair, w, wanted);
-    if (slot & PT_RACE_OWN)
-        return pt_race_common_has(pt_race_logs[wanted >> (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)].column, slot, wanted);
+    return pt_race_common_has(pt_race_logs[wanted >> (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)].column, slot, wanted);
+}
+static inline bool is_last(const struct pt_race_pair *pair, uint64_t wanted, bool writes)
+{
+    /* acquire: partner of the release that unlocked a list last */
+    uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire), slot = writes ? w : pt_race_get(&pair->r);
+    if (__builtin_expect((w | slot) & PT_RACE_OWN, 0))
+        return is_among(pair, w, slot, wanted);
     return (slot & ~PT_RACE_LOCKED) >> PT_RACE_NUMBER_AT == wanted;
 }
 
+static inline uintptr_t granule_of(const struct pt_race_record *record)
+{
+    return (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
+}
+static inline uint64_t key_at(uint32_t thread, uint64_t number)
+{
+    return key_of((uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT);
+}
+
 /* The granules' slots are all over the memory, and so are their entries, of which more than half are written. */
-static void fetch(struct pt_race_record *ring, uint64_t number)
+static inline void fetch(struct pt_race_record *ring, uint32_t thread, uint64_t number)
 {
     const struct pt_race_record *record = pt_race_record_at(ring, number);
-    uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
-    struct pt_race_leaf *leaf = granule >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(granule);
+    uint64_t type = pt_race_get(&record->about) >> PT_RACE_TYPE_AT;
+    __builtin_prefetch(pt_race_record_at(ring, number + 2 * AHEAD));
+    if (type == PT_RACE_RECORD_PROXY)
+        __builtin_prefetch(loop_of(key_at(thread, number)), 1);
+    if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
+        return;
+    uintptr_t granule = granule_of(record);
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
     if (!leaf)
         return;
     __builtin_prefetch(pt_race_pair_in(leaf, granule));
-    __builtin_prefetch(entry_of(granule, pt_race_get(&record->about) >> PT_RACE_TYPE_AT == PT_RACE_RECORD_WRITE), 1);
+    __builtin_prefetch(entry_of(granule, type == PT_RACE_RECORD_WRITE), 1);
 }
 
-/* Of one record, with what was noted before it. */
-static void keep_record(struct pt_race_record *ring, uint32_t thread, uint64_t number, uint64_t *note)
+/* Of one record, with what was noted before it. Its granules are of one page (access.c), and so of one leaf. */
+static inline void keep_record(struct pt_race_record *ring, uint32_t thread, uint64_t number, uint64_t *note)
 {
     const struct pt_race_record *record = pt_race_record_at(ring, number);
-    uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT;
-    uint64_t key = key_of((uint64_t)thread << PT_RACE_THREAD_AT | number << PT_RACE_NUMBER_AT);
+    uint64_t about = pt_race_get(&record->about), type = about >> PT_RACE_TYPE_AT, key = key_at(thread, number);
     if (type == PT_RACE_RECORD_NOTE)
         *note = pt_race_get(&record->same);
     if (type == PT_RACE_RECORD_LOOP || type == PT_RACE_RECORD_PROXY)
-        keep(loop_of(key), key, about, *note);
+        keep(loop_of(key), make(key, about, *note));
     if (type != PT_RACE_RECORD_READ && type != PT_RACE_RECORD_WRITE)
         return;
-    uintptr_t granule = (uintptr_t)(pt_race_get(&record->more) >> PT_RACE_MORE_AT) << 3;
-    for (unsigned i = 0; i <= pt_race_run_in(about); i++, granule += 8)
-        if (is_last(granule, key, type == PT_RACE_RECORD_WRITE))
-            keep(entry_of(granule, type == PT_RACE_RECORD_WRITE), key, about, *note);
+    uintptr_t granule = granule_of(record);
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (!leaf)
+        return;
+    const struct pt_race_pair *pair = pt_race_pair_in(leaf, granule);
+    bool writes = type == PT_RACE_RECORD_WRITE;
+    struct made made = make(key, about, *note);
+    for (unsigned left = pt_race_run_in(about) + 1; left; left--, pair++, granule += 8)
+        if (is_last(pair, key, writes))
+            keep(entry_of(granule, writes), made);
 }
 
 /* Those of up to 64 records from this one on that a slot may be of, or that say something of others; a bit for each. */
@@ -171,10 +203,10 @@ void pt_race_last_keep(struct pt_race_record *ring, uint32_t thread, uint64_t fr
     for (uint64_t step = from; step < from + PT_RACE_BLOCK; step += STEP) {
         uint64_t left = worth_a_look(ring, step, STEP), ahead = left;
         for (unsigned i = 0; ahead && i < AHEAD; i++, ahead &= ahead - 1)
-            fetch(ring, step + (unsigned)__builtin_ctzll(ahead));
+            fetch(ring, thread, step + (unsigned)__builtin_ctzll(ahead));
         for (; left; left &= left - 1) {
             if (ahead)
-                fetch(ring, step + (unsigned)__builtin_ctzll(ahead));
+                fetch(ring, thread, step + (unsigned)__builtin_ctzll(ahead));
             ahead &= ahead - 1;
             keep_record(ring, thread, step + (unsigned)__builtin_ctzll(left), &note);
         }

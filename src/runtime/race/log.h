@@ -172,9 +172,12 @@ bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot);
  * in between. */
 static inline bool pt_race_knows_write(const struct pt_race_self *self, uint64_t slot)
 {
-    if (__builtin_expect(atomic_load_explicit(&pt_race_learned, memory_order_relaxed), 0))
-        return pt_race_knows_last(self, slot);
-    return pt_race_knows(self, slot);
+    uint32_t thread = pt_race_thread_of(slot);
+    if (thread == self->hb.id)
+        return true;
+    return pt_race_number_of(slot) <= pt_vec_at(self->hb.past, thread) &&
+           (!slot || __builtin_expect(!atomic_load_explicit(&pt_race_learned, memory_order_relaxed), 1) ||
+            pt_race_knows_last(self, slot));
 }
 
 bool pt_race_log_start(void);
@@ -264,6 +267,10 @@ void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, ui
 /* Slots that do not fit into a record become one that does. */
 uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count);
 void pt_race_many_end(struct pt_race_self *self, uint64_t word);
+/* Of a granule that is locked: whether all that its list has comes before what the thread does next; and its memory
+ * ends, with the list. */
+bool pt_race_many_is_known(const struct pt_race_self *self, uint64_t word);
+void pt_race_many_drop(struct pt_race_self *self, uint64_t word);
 
 /* ---- common.c ---- */
 

@@ -72,65 +72,88 @@ void pt_race_many_begin(struct pt_race_self *self, struct pt_race_pair *pair, ui
 /* What an access finds in a list. */
 struct look {
     struct pt_race_many *many;
-    int mine;       /* the thread's slot of that kind, of its region; -1: none */
-    unsigned count; /* slots that it replaces */
+    int mine;        /* the thread's slot of that kind, of its region; -1: none */
+    unsigned bytes;  /* of the access, and of that slot */
+    uint32_t behind; /* slots that come before the access, have bytes of it, and that it can replace, a bit for each: */
+    uint32_t gone;   /* those that it replaces, ... */
+    unsigned count;  /* ... and so many of them */
     uint64_t replaced[PT_RACE_MANY_MOST];
 };
 
-/* What the thread knows now it has known in all its region: so what comes before an access of these bytes comes before
- * all bytes that it has accessed. */
-struct behind {
-    uint32_t slots; /* of the list, a bit for each, that come before the access, and that it can replace */
-    unsigned bytes; /* of the thread's accesses of the kind, with this one */
-};
-
-/* False: it races. Nothing is changed. */
-static bool look_through(const struct pt_race_self *self, struct look *look, unsigned bytes, bool writes,
-                         struct behind *behind)
+/* False: it races. Nothing is changed. Slots that have none of its bytes are none of its business. */
+static inline bool look_through(const struct pt_race_self *self, struct look *look, unsigned bytes, bool writes)
 {
     const struct pt_race_many *many = look->many;
-    unsigned count = count_of(many);
-    look->mine = -1;
-    *behind = (struct behind){0, bytes};
+    uint64_t kind = writes ? WRITES : 0;
+    unsigned count = count_of(many), all = bytes;
+    uint32_t behind = 0;
+    int mine = -1;
     for (unsigned i = 0; i < count; i++) {
         uint64_t slot = pt_race_get(&many->slots[i]), wrote = slot & WRITES;
-        slot ^= wrote;
-        if (pt_race_is_mine(self, slot)) {
-            if (!wrote == !writes) {
-                look->mine = (int)i;
-                behind->bytes |= (uint8_t)slot;
-            }
-        } else if (!(wrote ? pt_race_knows_write(self, slot) : pt_race_knows(self, slot))) {
-            if (slot & bytes && (wrote || writes))
+        if (pt_race_is_mine(self, slot ^ kind)) { /* those of the other kind are nobody's then */
+            mine = (int)i;
+            all |= (uint8_t)slot;
+        } else if (slot & bytes && !pt_race_is_mine(self, slot ^ wrote)) {
+            if (wrote ? pt_race_knows_write(self, slot ^ wrote) : pt_race_knows(self, slot))
+                behind |= (uint32_t)(writes || !wrote) << i;
+            else if (wrote || writes)
                 return false;
-        } else if (writes || !wrote) {
-            behind->slots |= UINT32_C(1) << i;
         }
     }
+    look->mine = mine;
+    look->bytes = all;
+    look->behind = behind;
     return true;
 }
 
 /* Slots that come before the access have no more bytes than it has not: whoever races with one of the others races with
- * it. Those that have none are taken out of the list. */
-static void replace(struct look *look, const struct behind *behind)
+ * it. What the thread knows now it has known in all its region: so that holds for all bytes that it has accessed. Those
+ * that have none are to be taken out of the list; the others that lose some, a bit for each. */
+static inline uint32_t replace(struct look *look)
+{
+    uint32_t less = 0;
+    look->gone = look->count = 0;
+    for (uint32_t left = look->behind; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t slot = pt_race_get(&look->many->slots[i]);
+        if ((uint8_t)slot & ~look->bytes) {
+            less |= UINT32_C(1) << i;
+        } else {
+            look->gone |= UINT32_C(1) << i;
+            look->replaced[look->count++] = slot;
+        }
+    }
+    return less;
+}
+
+static void lessen(struct pt_race_many *many, uint32_t which, unsigned bytes)
+{
+    for (; which; which &= which - 1) {
+        _Atomic uint64_t *slot = &many->slots[__builtin_ctz(which)];
+        pt_race_put(slot, pt_race_get(slot) & ~(uint64_t)bytes);
+    }
+}
+
+/* Where the thread's slot is to be: where it is, or in the place of one that is gone, or in a new one. The others that
+ * are gone have their places taken by the last ones. */
+static inline unsigned make_room(struct pt_race_self *self, struct look *look)
 {
     struct pt_race_many *many = look->many;
-    unsigned kept = 0, count = count_of(many), bytes = behind->bytes;
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t slot = pt_race_get(&many->slots[i]), left = slot;
-        if (behind->slots >> i & 1)
-            left &= ~(uint64_t)bytes;
-        if (!(uint8_t)left) {
-            look->replaced[look->count++] = slot;
+    unsigned count = count_of(many);
+    if (!look->count)
+        return look->mine >= 0 ? (unsigned)look->mine : count;
+    for (unsigned i = 0; i < look->count; i++)
+        pt_race_replaced(self, look->replaced[i] & ~WRITES);
+    while (look->gone && (look->mine >= 0 || look->gone & (look->gone - 1))) {
+        unsigned i = 31u - (unsigned)__builtin_clz(look->gone);
+        look->gone ^= UINT32_C(1) << i;
+        if (i == --count)
             continue;
-        }
-        look->mine = look->mine == (int)i ? (int)kept : look->mine;
-        if (left != slot || kept != i)
-            pt_race_put(&many->slots[kept], left);
-        kept++;
+        pt_race_put(&many->slots[i], pt_race_get(&many->slots[count]));
+        look->mine = look->mine == (int)count ? (int)i : look->mine;
     }
-    if (kept != count)
-        atomic_store_explicit(&many->count, (uint8_t)kept, memory_order_relaxed);
+    atomic_store_explicit(&many->count, (uint8_t)count, memory_order_relaxed);
+    return look->mine >= 0 ? (unsigned)look->mine : (unsigned)__builtin_ctz(look->gone);
 }
 
 uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, unsigned count)
@@ -150,7 +173,7 @@ uint64_t pt_race_put_links(struct pt_race_self *self, const uint64_t *slots, uns
     return last;
 }
 
-/* A longer list with the same slots; false: there is none. */
+/* A longer list with the same slots, if it is full; false: there is none. */
 static bool grow(struct pt_race_self *self, uint64_t *word)
 {
     const struct pt_race_many *many = pt_race_many_of(*word);
@@ -170,12 +193,14 @@ static bool grow(struct pt_race_self *self, uint64_t *word)
 }
 
 /* A list that two slots can do for, one of each kind, becomes these. */
-static uint64_t shrink(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t word)
+static inline uint64_t shrink(struct pt_race_self *self, struct pt_race_pair *pair, const struct pt_race_many *many,
+                              uint64_t word)
 {
-    const struct pt_race_many *many = pt_race_many_of(word);
     unsigned count = count_of(many);
+    if (count > 2)
+        return word;
     uint64_t one = pt_race_get(&many->slots[0]), two = count > 1 ? pt_race_get(&many->slots[1]) : 0;
-    if (count > 2 || (two && !((one ^ two) & WRITES)))
+    if (two && !((one ^ two) & WRITES))
         return word;
     uint64_t w = one & WRITES ? one : two & WRITES ? two : 0, r = one & WRITES ? two : one;
     pt_race_put(&pair->r, r);
@@ -192,17 +217,18 @@ static uint64_t head_of(const struct look *look)
 static uint64_t log_it(struct pt_race_self *self, struct look *look, uintptr_t granule, unsigned bytes, unsigned kind,
                        uint32_t place)
 {
-    struct pt_race_many *many = look->many;
-    bool writes = kind & PT_CELL_WRITES;
     uint64_t head = head_of(look);
     uint64_t others = look->count && !pt_race_wants_proxy(self, granule, kind, head)
                           ? pt_race_put_links(self, look->replaced, look->count)
                           : 0;
     uint64_t number = pt_race_log_access(self, granule, bytes, kind, place, head, others);
-    unsigned at = look->mine >= 0 ? (unsigned)look->mine : count_of(many);
-    pt_race_put(&many->slots[at], pt_race_slot_of(self, number, bytes | (uint8_t)head) | (writes ? WRITES : 0));
-    if (look->mine < 0)
-        atomic_store_explicit(&many->count, (uint8_t)(at + 1), memory_order_relaxed);
+    unsigned at = make_room(self, look);
+    if (head)
+        pt_race_replaced(self, head);
+    pt_race_put(&look->many->slots[at],
+                pt_race_slot_of(self, number, bytes | (uint8_t)head) | (kind & PT_CELL_WRITES ? WRITES : 0));
+    if (at == count_of(look->many))
+        atomic_store_explicit(&look->many->count, (uint8_t)(at + 1), memory_order_relaxed);
     return number;
 }
 
@@ -231,27 +257,27 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
                    unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct look look;
-    struct behind behind;
-    uint32_t place = pt_race_place_of(site);
     bool writes = kind & PT_CELL_WRITES;
-    look.count = 0;
-    if (!grow(self, word))
+    look.many = pt_race_many_of(*word);
+    if (!look_through(self, &look, bytes, writes))
+        return false;
+    uint32_t less = replace(&look), place = pt_race_place_of(site);
+    if (look.mine < 0 && !look.gone && !grow(self, word))
         return false;
     look.many = pt_race_many_of(*word);
-    if (!look_through(self, &look, bytes, writes, &behind))
-        return false;
     atomic_thread_fence(memory_order_release); /* it is locked before it changes: partner in has_all and last.c */
-    if (behind.slots)
-        replace(&look, &behind);
+    lessen(look.many, less, look.bytes);
     uint64_t number = find_logged(self, &look, bytes, kind, site);
-    if (number)
-        pt_race_put(&look.many->slots[look.mine], pt_race_get(&look.many->slots[look.mine]) | bytes);
-    else
+    if (number) {
+        _Atomic uint64_t *slot = &look.many->slots[make_room(self, &look)];
+        pt_race_put(slot, pt_race_get(slot) | bytes);
+    } else {
         number = log_it(self, &look, granule, bytes, kind, place);
+    }
     look.many->next++;
     if (!(kind >> PT_RACE_OP_AT))
         pt_race_filter_add(self, granule, bytes, kind, site, number);
-    *word = shrink(self, pair, pt_race_many_word(look.many, (uint32_t)*word & ~PT_RACE_MANY));
+    *word = shrink(self, pair, look.many, pt_race_many_word(look.many, (uint32_t)*word & ~PT_RACE_MANY));
     return true;
 }
 
@@ -276,6 +302,26 @@ static bool has_all(struct pt_race_self *self, const struct pt_race_pair *pair, 
     if (wrote)
         pt_race_show(self);
     return true;
+}
+
+bool pt_race_many_is_known(const struct pt_race_self *self, uint64_t word)
+{
+    const struct pt_race_many *many = pt_race_many_of(word);
+    unsigned count = count_of(many);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = pt_race_get(&many->slots[i]);
+        if (!(slot & WRITES ? pt_race_knows_write(self, slot & ~WRITES) : pt_race_knows(self, slot)))
+            return false;
+    }
+    return true;
+}
+
+void pt_race_many_drop(struct pt_race_self *self, uint64_t word)
+{
+    const struct pt_race_many *many = pt_race_many_of(word);
+    for (unsigned i = 0; i < count_of(many); i++)
+        pt_race_replaced(self, pt_race_get(&many->slots[i]) & ~WRITES);
+    release(self, word);
 }
 
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,

@@ -21,7 +21,7 @@ enum { HELD_BITS = 15, SLOT_BITS = 17, MOST_HELD = (1 << HELD_BITS) - 1 };
 #define IS_PAIR (UINT32_C(1) << 31)
 #define ROOM    ((size_t)1 << 30)
 
-/* Interned words: the sites of a stack, or addresses and sites of locks. */
+/* Interned words: the sites of a stack, the outermost first, or addresses and sites of locks. */
 struct text {
     uint64_t hash;
     uint32_t next; /* in its bucket */
@@ -154,19 +154,18 @@ uint32_t pt_race_stack_now(void)
         return 0;
     now.text = (struct text){.count = (uint16_t)count, .lost = depth > count};
     for (uint32_t i = 0; i < count; i++)
-        now.words[i] = (uintptr_t)calls->frames[(depth - 1 - i) % PT_CALLS];
+        now.words[i] = (uintptr_t)calls->frames[(depth - count + i) % PT_CALLS];
     return intern(&now.text, &texts.stacks);
 }
 
-static bool is_stack(const struct pt_race_stack *stack, const struct pt_calls *calls, uint32_t depth, uint32_t count)
+/* Whether these are the calls of the text with that number. */
+static bool is_stack(uint32_t stack, const struct pt_site *const *frames, uint32_t count)
 {
-    const struct pt_site *const *frames = &calls->frames[depth - count];
-    if (stack->depth != depth)
-        return false;
-    if (count & 1 && stack->frames[count - 1] != frames[count - 1])
+    const uint64_t *words = text_at(stack)->words;
+    if (count & 1 && words[count - 1] != (uintptr_t)frames[count - 1])
         return false;
     for (uint32_t i = 0; i + 1 < count; i += 2) {
-        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&stack->frames[i]),
+        __m128i one = _mm_loadu_si128((const __m128i *)(const void *)&words[i]),
                 other = _mm_loadu_si128((const __m128i *)(const void *)&frames[i]);
         if (_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) != 0xffff)
             return false;
@@ -182,12 +181,11 @@ uint32_t pt_race_stack_of(struct pt_race_self *self)
         return pt_race_stack_now();
     uint64_t mixed = (pt_race_calls() ^ pt_race_calls() >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_race_stack *stack = &self->stacks[mixed >> (64 - PT_RACE_STACK_BITS)];
-    if (is_stack(stack, calls, depth, count))
+    if (stack->depth == depth && is_stack(stack->id, &calls->frames[depth - count], count))
         return stack->id;
-    stack->depth = depth;
-    stack->id = pt_race_stack_now();
-    memcpy(stack->frames, &calls->frames[depth - count], count * sizeof *stack->frames);
-    return stack->id;
+    uint32_t id = pt_race_stack_now();
+    *stack = (struct pt_race_stack){id == UINT32_MAX ? 0 : depth, id};
+    return id;
 }
 
 uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t most, bool *ret_lost)
@@ -199,7 +197,7 @@ uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t
     uint32_t count = text->count < most ? text->count : most;
     *ret_lost = text->lost || count < text->count;
     for (uint32_t i = 0; i < count; i++)
-        out[i] = (const struct pt_site *)(uintptr_t)text->words[i];
+        out[i] = (const struct pt_site *)(uintptr_t)text->words[text->count - 1 - i];
     return count;
 }
 

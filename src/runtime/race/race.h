@@ -76,7 +76,7 @@ enum {
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
-    PT_RACE_STACK_BITS = 8,
+    PT_RACE_STACK_BITS = 10,
     PT_RACE_PIECES = 65,    /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_MANY_SIZES = 4, /* the same of lists of slots, as powers of two */
     PT_RACE_LOCKS = 64,     /* that are known to be held by a thread */
@@ -164,10 +164,9 @@ struct pt_race_lock_held {
     uint32_t number;            /* of this pair (note.c); 0: not looked up, or there is none */
 };
 
-/* Calls that the thread was in lately, and their number. */
+/* The number of calls that the thread was in lately, and how many they were; 0: none. */
 struct pt_race_stack {
     uint32_t depth, id;
-    const struct pt_site *frames[PT_FOUND_FRAMES]; /* the outermost first, as in struct pt_calls */
 };
 
 /* Lists of free pieces, cells and the like: a thread's own, or what all share. */
