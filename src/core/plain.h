@@ -10,6 +10,11 @@
 
 #include <stdint.h>
 
-extern uint8_t __portent_plain; /* 0: the body with hooks; 1: the twin */
+enum pt_plain {
+    PT_PLAIN_NOT,     /* the body with hooks */
+    PT_PLAIN_SAMPLED, /* the twin */
+    PT_PLAIN_ALL,     /* the twin, and nobody asks for its atomic operations, either: they need no hooks */
+};
+extern uint8_t __portent_plain; /* enum pt_plain */
 
 #endif

@@ -191,7 +191,7 @@ bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address, LLVMValueRef in
     LLVMValueRef base = pt_base_of(m, address, NULL);
     if (LLVMIsAGlobalVariable(base)) {
         size_t len;
-        if (starts_with(LLVMGetValueName2(base, &len), "llvm.") || pt_is_function_record(base))
+        if (starts_with(LLVMGetValueName2(base, &len), "llvm."))
             return false;
     }
     return !pt_is_private(m, base, inst);

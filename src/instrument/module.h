@@ -230,12 +230,18 @@ bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *funct
 /* containers.c: puts definitions of what the module calls of libstdc++'s lists and trees into it. First of all. */
 enum pt_status pt_link_containers(LLVMContextRef context, LLVMModuleRef module, struct pt_err *err) PT_WARN_UNUSED;
 
-/* functions.c: makes calls and returns of functions events, before anything is optimised; is it a record of theirs? */
+/* functions.c: makes calls and returns of functions events, before anything is optimised; is it such an event, or
+ * something that is computed for one alone? Last of all, the tests whether anybody wants them. */
 void pt_add_function_events(struct pt_module *m, const struct pt_strtab *opt_outs);
-bool pt_is_function_record(LLVMValueRef global);
+bool pt_is_event(LLVMValueRef inst);
+bool pt_is_for_event(LLVMValueRef value);
+void pt_test_function_events(struct pt_module *m);
 /* twins.c: gives a function a second body, to be run where nobody looks at plain accesses. After their sites are known,
  * before the first of them is replaced. */
 void pt_add_twin(struct pt_module *m, LLVMValueRef function);
+/* What stands before the instruction becomes a block of its own, without an end; phis behind the old one know that one.
+ */
+LLVMBasicBlockRef pt_split_before(struct pt_module *m, LLVMValueRef inst);
 
 /* looks.c: what all questions of the module's twins look at, once there are no more; before what nobody uses is
  * deleted, for it uses what it speaks of. And after that, a destructor for it. */

@@ -146,14 +146,17 @@ static LLVMTargetMachineRef machine_of(LLVMModuleRef module)
     return machine;
 }
 
-/* What all passes go by. A function brings the tests for its events along, and those of what was inlined into it, which
- * LLVM takes for a hundred each: the source's inline functions are to be inlined as they are without them. The last one
- * is for the code generator: without locals in debug information it need not follow all registers to know where they
- * are. */
+/* What all passes go by. A function brings its events along, and those of what was inlined into it, which LLVM takes
+ * for 90 each time: the source's inline functions are to be inlined as they are without them. Others are inlined
+ * somewhat less than usual, for what is inlined is compiled twice (twins.c). The last one is for the code generator:
+ * without locals in debug information it need not follow all registers to know where they are. */
 static void tell_passes(bool locals)
 {
-    static const char *const arguments[] = {"portent", "-simplifycfg-hoist-common=false",
-                                            "-simplifycfg-sink-common=false", "-inlinehint-threshold=650",
+    static const char *const arguments[] = {"portent",
+                                            "-simplifycfg-hoist-common=false",
+                                            "-simplifycfg-sink-common=false",
+                                            "-inline-threshold=195",
+                                            "-inlinehint-threshold=650",
                                             "-experimental-debug-variable-locations=false"};
     static bool told;
     if (!told)

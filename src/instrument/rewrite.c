@@ -556,6 +556,7 @@ static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders
     if (status == PT_OK)
         status =
             how->level ? rewrite_around(m, how, &opt_outs, err) : rewrite_at_once(m, how->optimize, &opt_outs, err);
+    pt_test_function_events(m);
     pt_strtab_release(&opt_outs);
     LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
     add_mark(m);

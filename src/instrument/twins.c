@@ -10,21 +10,23 @@
  * doubled. The twin has the lines of the source, but no locals to show in a debugger: to find out where they are takes
  * a tenth of the time of compiling.
  *
+ * An atomic operation of the twin stands there twice, with its hook and as it is, for where nobody asks for anything:
+ * `if (__portent_plain == PT_PLAIN_ALL)`. Atomic operations are few, so these may be blocks of LLVM's.
+ *
  * What was replaced before the optimiser ran, calls of strcpy and its kin, has its hook in both. Calls and returns are
- * events in the body alone; what is only reached to tell them is not copied, and blocks that they cut in two are one.
- * Plain accesses are told by stretches (looks.c).
+ * events in the body alone (functions.c). Plain accesses are told by stretches (looks.c).
  *
  * Both bodies have their locals in common, so these stay in the entry; what is allocated as a function runs is not. A
  * twin is not made of a function that takes the address of a label (computed goto), nor of a coroutine.
  *
  * Guarantee: a function does the same in both, but for the hooks of plain accesses. Cost: linear in the function; at
- * its entry a load and a branch.
+ * its entry and at each atomic operation a load and a branch.
  */
 #include "instrument/module.h"
 
 #include <stdlib.h>
 
-#include "core/functions.h"
+#include "core/plain.h"
 #include "instrument/looks.h"
 
 /* From the body to its twin. */
@@ -32,11 +34,6 @@ struct copy {
     struct pt_map64 at; /* instructions and blocks, to indices of `twins` */
     LLVMValueRef *twins;
     size_t count, cap;
-    struct pt_map64 ways;      /* blocks that the twin reaches, to the number of ways into them */
-    LLVMBasicBlockRef *blocks; /* these, in the order of the function */
-    size_t block_count, block_cap;
-    struct pt_map64 joined;       /* those of them that the block before goes on with */
-    struct pt_map64 ends;         /* blocks, to indices of the last one of those that they have become, in `twins` */
     struct pt_map64 accesses;     /* instructions, to the first of their accesses */
     struct pt_stretch *stretches; /* of plain accesses, by values of the body but for what ends them */
     size_t stretch_count, stretch_cap;
@@ -67,87 +64,10 @@ static LLVMValueRef copy_phi(struct pt_module *m, LLVMValueRef phi)
     return made;
 }
 
-/* The state of a function whose calls may be events (functions.c). */
-static bool is_state(LLVMValueRef value)
-{
-    LLVMValueRef at = LLVMIsALoadInst(value) ? LLVMGetOperand(value, 0) : NULL;
-    while (at && LLVMIsAConstantExpr(at))
-        at = LLVMGetOperand(at, 0);
-    return at && LLVMIsAGlobalVariable(at) && pt_is_function_record(at);
-}
-
-/* Nobody wants to hear of calls where the twin runs: the test is decided. NULL: it is something else. */
-static LLVMValueRef decided(struct pt_module *m, LLVMValueRef inst)
-{
-    if (!LLVMIsAICmpInst(inst) || !is_state(LLVMGetOperand(inst, 0)) || !LLVMIsConstant(LLVMGetOperand(inst, 1)) ||
-        !LLVMIsNull(LLVMGetOperand(inst, 1)))
-        return NULL;
-    LLVMIntPredicate predicate = LLVMGetICmpPredicate(inst);
-    bool is = predicate == LLVMIntEQ;
-    return is || predicate == LLVMIntNE ? LLVMConstInt(LLVMInt1TypeInContext(m->context), is, false) : NULL;
-}
-
-/* The block that comes next whatever happens; NULL: there are several. */
-static LLVMBasicBlockRef only_way(struct pt_module *m, LLVMBasicBlockRef block)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-    if (!LLVMIsABranchInst(end))
-        return NULL;
-    if (!LLVMIsConditional(end))
-        return LLVMGetSuccessor(end, 0);
-    LLVMValueRef known = decided(m, LLVMGetCondition(end));
-    return known ? LLVMGetSuccessor(end, LLVMIsNull(known) ? 1 : 0) : NULL;
-}
-
-struct work {
-    LLVMBasicBlockRef *blocks;
-    size_t count, cap;
-};
-
-static void reach(struct copy *copy, LLVMBasicBlockRef block, struct work *work)
-{
-    uint32_t *ways = pt_map64_at(&copy->ways, pt_key(LLVMBasicBlockAsValue(block)));
-    if (*ways == PT_NONE) {
-        *ways = 0;
-        PT_PUSH(work->blocks, work->count, work->cap, block);
-    }
-    ++*ways;
-}
-
-static void find_blocks(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef first)
-{
-    struct work work = {0};
-    reach(copy, first, &work);
-    while (work.count > 0) {
-        LLVMBasicBlockRef block = work.blocks[--work.count], only = only_way(m, block);
-        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-        if (only)
-            reach(copy, only, &work);
-        for (unsigned i = 0; !only && i < LLVMGetNumSuccessors(end); i++)
-            reach(copy, LLVMGetSuccessor(end, i), &work);
-    }
-    free(work.blocks);
-    for (LLVMBasicBlockRef block = first; block; block = LLVMGetNextBasicBlock(block))
-        if (pt_map64_get(&copy->ways, pt_key(LLVMBasicBlockAsValue(block))) != PT_NONE)
-            PT_PUSH(copy->blocks, copy->block_count, copy->block_cap, block);
-}
-
-/* The block that is only reached from this one; NULL: there is none. */
-static LLVMBasicBlockRef goes_on_with(struct pt_module *m, const struct copy *copy, LLVMBasicBlockRef block)
-{
-    LLVMBasicBlockRef next = only_way(m, block);
-    bool joins = next && next != copy->blocks[0] && !LLVMIsAPHINode(LLVMGetFirstInstruction(next)) &&
-                 pt_map64_get(&copy->ways, pt_key(LLVMBasicBlockAsValue(next))) == 1;
-    return joins ? next : NULL;
-}
-
 /* NULL: it is not in the twin. */
 static LLVMValueRef copy_instruction(struct pt_module *m, struct copy *copy, LLVMValueRef inst)
 {
-    LLVMValueRef known = is_state(inst) ? LLVMConstInt(m->i8, PT_FUNCTION_QUIET, false) : decided(m, inst);
-    if (known)
-        note_twin(copy, inst, known);
-    if (known || LLVMIsADbgVariableIntrinsic(inst))
+    if (LLVMIsADbgVariableIntrinsic(inst) || pt_is_event(inst) || pt_is_for_event(inst))
         return NULL;
     LLVMValueRef made = LLVMIsAPHINode(inst) ? copy_phi(m, inst) : LLVMInstructionClone(inst);
     if (!LLVMIsAPHINode(inst))
@@ -176,43 +96,24 @@ static void add_accesses(struct pt_module *m, struct copy *copy, LLVMValueRef in
     }
 }
 
-/* A block, all but the instruction that ends it. */
-static void copy_inside(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block, struct pt_stretch *stretch)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-    for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst != end; inst = LLVMGetNextInstruction(inst)) {
-        LLVMValueRef made = copy_instruction(m, copy, inst);
-        if (made && pt_ends_stretch(inst))
-            end_stretch(copy, stretch, made);
-        add_accesses(m, copy, inst, stretch);
-    }
-}
-
-/* A block, and those that it goes on with. */
 static void copy_block(struct pt_module *m, struct copy *copy, LLVMBasicBlockRef block)
 {
     struct pt_stretch stretch = {.entry_count = 0};
     LLVMPositionBuilderAtEnd(m->builder, twin_block(copy, block));
     LLVMSetCurrentDebugLocation2(m->builder, NULL); /* what is inserted has its own */
-    copy_inside(m, copy, block, &stretch);
-    for (LLVMBasicBlockRef next; (next = goes_on_with(m, copy, block)); block = next)
-        copy_inside(m, copy, next, &stretch);
-    *pt_map64_at(&copy->ends, pt_key(LLVMBasicBlockAsValue(block))) = (uint32_t)copy->count;
-    PT_PUSH(copy->twins, copy->count, copy->cap, LLVMBasicBlockAsValue(LLVMGetInsertBlock(m->builder)));
-    LLVMBasicBlockRef only = only_way(m, block);
-    end_stretch(copy, &stretch,
-                only ? LLVMBuildBr(m->builder, twin_block(copy, only))
-                     : copy_instruction(m, copy, LLVMGetBasicBlockTerminator(block)));
+    for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
+        LLVMValueRef made = copy_instruction(m, copy, inst);
+        if (made && pt_ends_stretch(inst))
+            end_stretch(copy, &stretch, made);
+        add_accesses(m, copy, inst, &stretch);
+    }
 }
 
 static void connect_phi(const struct copy *copy, LLVMValueRef phi, LLVMValueRef made)
 {
     for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
         LLVMValueRef value = twin_of(copy, LLVMGetIncomingValue(phi, i));
-        uint32_t from = pt_map64_get(&copy->ends, pt_key(LLVMBasicBlockAsValue(LLVMGetIncomingBlock(phi, i))));
-        if (from == PT_NONE)
-            continue; /* the twin does not come that way */
-        LLVMBasicBlockRef block = LLVMValueAsBasicBlock(copy->twins[from]);
+        LLVMBasicBlockRef block = twin_block(copy, LLVMGetIncomingBlock(phi, i));
         LLVMAddIncoming(made, &value, &block, 1);
     }
 }
@@ -225,7 +126,7 @@ static void connect(const struct copy *copy, LLVMBasicBlockRef block)
             connect_phi(copy, inst, made);
             continue;
         }
-        if (made == inst || LLVMIsConstant(made))
+        if (made == inst)
             continue;
         for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(inst); i++) {
             LLVMValueRef operand = LLVMGetOperand(inst, i);
@@ -274,39 +175,38 @@ static LLVMBasicBlockRef put_entry(struct pt_module *m, LLVMValueRef function)
     return entry;
 }
 
-static void choose(struct pt_module *m, LLVMValueRef function, LLVMBasicBlockRef entry, LLVMBasicBlockRef body,
-                   LLVMBasicBlockRef twin)
+static LLVMValueRef load_flag(struct pt_module *m)
 {
     LLVMValueRef flag = LLVMGetNamedGlobal(m->module, "__portent_plain");
     flag = flag ? flag : LLVMAddGlobal(m->module, m->i8, "__portent_plain");
+    return LLVMBuildLoad2(m->builder, m->i8, flag, "");
+}
+
+static void choose(struct pt_module *m, LLVMValueRef function, LLVMBasicBlockRef entry, LLVMBasicBlockRef body,
+                   LLVMBasicBlockRef twin)
+{
     LLVMPositionBuilderAtEnd(m->builder, entry);
     LLVMSetCurrentDebugLocation2(m->builder, pt_place_before_body(m, function));
-    LLVMValueRef wanted = LLVMBuildLoad2(m->builder, m->i8, flag, "");
-    LLVMValueRef zero = LLVMConstInt(m->i8, 0, false);
-    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, zero, ""), body, twin);
+    LLVMValueRef wanted = load_flag(m), hooks = LLVMConstInt(m->i8, PT_PLAIN_NOT, false);
+    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, hooks, ""), body, twin);
 }
 
 /* The blocks from the first one on, to the end of the function. */
 static void copy_body(struct pt_module *m, struct copy *copy, LLVMValueRef function, LLVMBasicBlockRef first)
 {
-    find_blocks(m, copy, first);
+    LLVMBasicBlockRef end = NULL; /* of the body: the first block of the twin */
     for (size_t i = m->access_count; i-- > 0;)
         *pt_map64_at(&copy->accesses, pt_key(m->accesses[i].inst)) = (uint32_t)i;
-    for (size_t i = 0; i < copy->block_count; i++) {
-        LLVMBasicBlockRef next = goes_on_with(m, copy, copy->blocks[i]);
-        if (next)
-            *pt_map64_at(&copy->joined, pt_key(LLVMBasicBlockAsValue(next))) = 1;
+    for (LLVMBasicBlockRef block = first, last = LLVMGetLastBasicBlock(function), twin; block != end;
+         block = block == last ? end : LLVMGetNextBasicBlock(block)) {
+        twin = LLVMAppendBasicBlockInContext(m->context, function, "");
+        end = end ? end : twin;
+        note_twin(copy, LLVMBasicBlockAsValue(block), LLVMBasicBlockAsValue(twin));
     }
-    for (size_t i = 0; i < copy->block_count; i++) {
-        LLVMValueRef block = LLVMBasicBlockAsValue(copy->blocks[i]);
-        if (pt_map64_get(&copy->joined, pt_key(block)) == PT_NONE)
-            note_twin(copy, block, LLVMBasicBlockAsValue(LLVMAppendBasicBlockInContext(m->context, function, "")));
-    }
-    for (size_t i = 0; i < copy->block_count; i++)
-        if (pt_map64_get(&copy->joined, pt_key(LLVMBasicBlockAsValue(copy->blocks[i]))) == PT_NONE)
-            copy_block(m, copy, copy->blocks[i]);
-    for (size_t i = 0; i < copy->block_count; i++)
-        connect(copy, copy->blocks[i]);
+    for (LLVMBasicBlockRef block = first; block != end; block = LLVMGetNextBasicBlock(block))
+        copy_block(m, copy, block);
+    for (LLVMBasicBlockRef block = first; block != end; block = LLVMGetNextBasicBlock(block))
+        connect(copy, block);
 }
 
 static void ask(struct pt_module *m, struct copy *copy)
@@ -324,13 +224,77 @@ static void ask(struct pt_module *m, struct copy *copy)
 static void release(struct copy *copy)
 {
     pt_map64_release(&copy->at);
-    pt_map64_release(&copy->ways);
-    pt_map64_release(&copy->joined);
-    pt_map64_release(&copy->ends);
     pt_map64_release(&copy->accesses);
     free(copy->twins);
-    free(copy->blocks);
     free(copy->stretches);
+}
+
+/* Who goes to the one block goes to the other. (To replace all uses would change phis behind it as well.) */
+static void lead_to(LLVMBasicBlockRef block, LLVMBasicBlockRef other)
+{
+    LLVMValueRef *users = NULL;
+    size_t count = 0, cap = 0;
+    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use; use = LLVMGetNextUse(use))
+        PT_PUSH(users, count, cap, LLVMGetUser(use));
+    for (size_t i = 0; i < count; i++) {
+        if (LLVMIsABlockAddress(users[i]))
+            LLVMReplaceAllUsesWith(users[i], LLVMBlockAddress(LLVMGetBasicBlockParent(block), other));
+        for (unsigned k = 0; LLVMIsAInstruction(users[i]) && k < LLVMGetNumSuccessors(users[i]); k++)
+            if (LLVMGetSuccessor(users[i], k) == block)
+                LLVMSetSuccessor(users[i], k, other);
+    }
+    free(users);
+}
+
+LLVMBasicBlockRef pt_split_before(struct pt_module *m, LLVMValueRef inst)
+{
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(inst);
+    LLVMBasicBlockRef head = LLVMInsertBasicBlockInContext(m->context, block, "");
+    lead_to(block, head);
+    LLVMPositionBuilderAtEnd(m->builder, head);
+    LLVMSetCurrentDebugLocation2(m->builder, NULL); /* what is inserted has its own */
+    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != inst; at = LLVMGetFirstInstruction(block)) {
+        LLVMInstructionRemoveFromParent(at);
+        LLVMInsertIntoBuilder(m->builder, at);
+    }
+    return head;
+}
+
+static bool is_atomic_instruction(const struct pt_hooked_access *access)
+{
+    return access->kind == PT_ACCESS_LOAD || access->kind == PT_ACCESS_STORE || access->kind == PT_ACCESS_RMW ||
+           access->kind == PT_ACCESS_CAS;
+}
+
+/* An atomic operation of the twin: in place where nobody asks for anything, else with its hook. */
+static void put_atomic(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    LLVMValueRef inst = access->inst, copy = LLVMInstructionClone(inst);
+    LLVMMetadataRef place = LLVMInstructionGetDebugLoc(inst);
+    LLVMBasicBlockRef rest = LLVMGetInstructionParent(inst), head = pt_split_before(m, inst);
+    LLVMBasicBlockRef alone = LLVMInsertBasicBlockInContext(m->context, rest, "");
+    LLVMBasicBlockRef hooked = LLVMInsertBasicBlockInContext(m->context, rest, "");
+    bool has_value = LLVMGetTypeKind(LLVMTypeOf(inst)) != LLVMVoidTypeKind;
+    if (has_value) {
+        LLVMPositionBuilderBefore(m->builder, inst);
+        LLVMValueRef phi = LLVMBuildPhi(m->builder, LLVMTypeOf(inst), ""), values[] = {copy, inst};
+        LLVMBasicBlockRef blocks[] = {alone, hooked};
+        LLVMReplaceAllUsesWith(inst, phi);
+        LLVMAddIncoming(phi, values, blocks, 2);
+    }
+    LLVMInstructionRemoveFromParent(inst);
+    LLVMPositionBuilderAtEnd(m->builder, alone);
+    LLVMInsertIntoBuilder(m->builder, copy);
+    LLVMPositionBuilderAtEnd(m->builder, hooked);
+    LLVMInsertIntoBuilder(m->builder, inst);
+    LLVMSetCurrentDebugLocation2(m->builder, place);
+    LLVMBuildBr(m->builder, rest);
+    LLVMPositionBuilderAtEnd(m->builder, alone);
+    LLVMBuildBr(m->builder, rest);
+    LLVMPositionBuilderAtEnd(m->builder, head);
+    LLVMValueRef wanted = load_flag(m), none = LLVMConstInt(m->i8, PT_PLAIN_ALL, false);
+    LLVMBuildCondBr(m->builder, LLVMBuildICmp(m->builder, LLVMIntEQ, wanted, none, ""), alone, hooked);
+    pt_replace_access(m, access);
 }
 
 void pt_add_twin(struct pt_module *m, LLVMValueRef function)
@@ -340,9 +304,6 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
     LLVMBasicBlockRef entry = put_entry(m, function), body = LLVMGetNextBasicBlock(entry);
     struct copy copy = {0};
     pt_map64_init(&copy.at);
-    pt_map64_init(&copy.ways);
-    pt_map64_init(&copy.joined);
-    pt_map64_init(&copy.ends);
     pt_map64_init(&copy.accesses);
     copy_body(m, &copy, function, body);
     ask(m, &copy);
@@ -351,8 +312,13 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
     for (size_t i = 0; i < m->access_count; i++) {
         struct pt_hooked_access access = m->accesses[i];
         access.inst = twin_of(&copy, access.inst);
-        if (!pt_is_plain(&access) && access.inst != m->accesses[i].inst)
+        if (pt_is_plain(&access) || access.inst == m->accesses[i].inst)
+            continue;
+        if (is_atomic_instruction(&access))
+            put_atomic(m, &access);
+        else
             pt_replace_access(m, &access);
     }
+    m->twin = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(entry), 1); /* it may begin with an atomic operation */
     release(&copy);
 }

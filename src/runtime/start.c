@@ -251,7 +251,7 @@ void pt_start_recording(bool streams)
     }
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
-    __portent_plain = may_run_twins(config, streams);
+    __portent_plain = may_run_twins(config, streams) ? PT_PLAIN_SAMPLED : PT_PLAIN_NOT;
     pt_wrap_samples = __portent_plain && !pt_wrap_looks;
     pt_shadow_look_start();
     pt_thread_leave(self);
@@ -331,7 +331,7 @@ __attribute__((constructor(101))) static void start(void)
     if (is_superfluous())
         return;
     if (!find_channel(&streams)) {
-        __portent_plain = 1; /* nobody can ask for more later */
+        __portent_plain = PT_PLAIN_ALL; /* nobody can ask for more later */
         if (pt_options.verbosity > 0)
             introduce();
         return;

@@ -178,6 +178,8 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
                 check([any("load volatile i8" in line for line in bodies_of[function]) for bodies_of in (bodies, twins)] == [True, False],
                       f"{level} {function}: {twins[function]}")
         if level != "-O0":
+            # Beside its hook an atomic operation is there as it is, for where nobody asks.
+            check(sum("atomicrmw add" in line for line in twins["mixed"]) == 1, f"{level}: {twins['mixed']}")
             looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
             # Where the stack of calls is, is found once in a body of its own (src/instrument/apart.c), whatever there is to store.
             check(sum("@__portent_calls" in line for line in bodies["stretches"]) == 1, f"{level}: {bodies['stretches']}")
@@ -390,10 +392,80 @@ extern unsigned char __portent_plain;
 int main(void) { printf("%d\\n", __portent_plain); return 0; }
 """)
     cc("-O2", "asked.c", "-o", "asked")
-    for options, wanted in (("", "1"), ("races=1", "0"), ("races=1:sample=1000", "1"), ("races=1:sample=1000:lifetimes=1", "0"),
+    for options, wanted in (("", "2"), ("races=1", "0"), ("races=1:sample=1000", "1"), ("races=1:sample=1000:lifetimes=1", "0"),
                             ("races=1:sample=1000:record=asked.rec", "0"), ("deadlocks=1", "0"), ("record=asked.rec", "0"), ("lifetimes=1", "0")):
         got = ok("./asked", env={**os.environ, "PORTENT_OPTIONS": options}).strip()
         check(got == wanted, f"{options}: {got}")
+
+
+@test
+def atomic_operations_of_twins():
+    """In place and by their hooks they do what plain clang's do: each operation of each size, at the beginning of a function, in a loop and after a branch."""
+    with open("atomics.c", "w", encoding="utf-8") as file:
+        file.write("""#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+volatile int calls;
+#define ALL(name, type) \\
+    static _Atomic type name##_object; \\
+    static type name##_seen; \\
+    __attribute__((noinline)) type name##_first(type with) { type old = atomic_fetch_add(&name##_object, with); name##_seen += old; return old; } \\
+    __attribute__((noinline)) bool name##_exchange(type from, type to) \\
+    { \\
+        bool done = atomic_compare_exchange_strong_explicit(&name##_object, &from, to, memory_order_acq_rel, memory_order_relaxed); \\
+        name##_seen ^= from; \\
+        return done; \\
+    } \\
+    __attribute__((noinline)) type name##_all(type with, int turns) \\
+    { \\
+        type sum = 0; \\
+        for (int i = 0; i < turns; i++) { \\
+            sum = (type)(sum * 31 + atomic_fetch_sub(&name##_object, with)); \\
+            if (i & 1) \\
+                sum = (type)(sum * 31 + atomic_fetch_or(&name##_object, (type)(with << 2))); \\
+            sum = (type)(sum * 31 + atomic_fetch_and_explicit(&name##_object, (type)~with, memory_order_relaxed)); \\
+            sum = (type)(sum * 31 + __atomic_fetch_nand((type *)&name##_object, with, __ATOMIC_SEQ_CST)); \\
+            sum = (type)(sum * 31 + atomic_fetch_xor(&name##_object, sum)); \\
+            sum = (type)(sum * 31 + __atomic_fetch_max((type *)&name##_object, with, __ATOMIC_RELEASE)); \\
+            sum = (type)(sum * 31 + __atomic_fetch_min((type *)&name##_object, (type)(with + 77), __ATOMIC_ACQUIRE)); \\
+            sum = (type)(sum * 31 + atomic_exchange(&name##_object, (type)(sum >> 1))); \\
+            atomic_store_explicit(&name##_object, (type)(atomic_load(&name##_object) + i), memory_order_release); \\
+            name##_seen += sum; \\
+        } \\
+        return sum; \\
+    } \\
+    static void name##_show(void) \\
+    { \\
+        for (int i = 1; i < 9; i++) { \\
+            long long a = (long long)name##_first((type)(i * 91)), b = (long long)name##_all((type)(i * 37), i), c = (long long)atomic_load(&name##_object); \\
+            bool d = name##_exchange((type)c, (type)(c + 3)), e = name##_exchange((type)c, 5); \\
+            printf(#name " %lld %lld %lld %d%d %lld %lld\\n", a, b, c, d, e, (long long)name##_seen, (long long)atomic_load(&name##_object)); \\
+        } \\
+    }
+ALL(bytes, uint8_t)
+ALL(shorts, int16_t)
+ALL(ints, unsigned)
+ALL(longs, long)
+static int *_Atomic pointer;
+static int places[4];
+__attribute__((noinline)) int *move(int *to) { int *old = atomic_exchange(&pointer, to); calls++; return old ? old : atomic_load(&pointer); }
+int main(void)
+{
+    bytes_show(); shorts_show(); ints_show(); longs_show();
+    for (int i = 0; i < 4; i++)
+        printf("%d", (int)(move(&places[i]) - places));
+    return printf("\\n") < 0;
+}
+""")
+    for level in ("-O1", "-O2"):
+        ok(CLANG, level, "-w", "atomics.c", "-o", "plain")
+        wanted = ok("./plain")
+        for flags in ([], ["-g"]):
+            cc(level, *flags, "-w", "atomics.c", "-o", "atomics")
+            for options in ("", "races=1:sample=1000", "races=1"):
+                got = ok("./atomics", env={**os.environ, "PORTENT_OPTIONS": options})
+                check(got == wanted, f"{level} {flags} {options}: {got}")
 
 
 @test

@@ -323,6 +323,42 @@ def calls():
         same("check of the binary form", verdicts(done.stdout), expected)
 
 
+SMALL = """int x;
+static inline int half(int a) { return a >> 1; }
+static inline int set(int a) { x = a; return half(a); }
+static inline int divide(int a, int b) { return a / b; }
+int main(int argc, char **argv)
+{
+    int s = half(argc) + half(argc + 1);
+    s += set(s + argc);
+    x = s;
+    s += half(divide(s, argc - 1));
+    x = s;
+    return 0;
+}
+"""
+
+
+@tests.test
+def calls_in_their_order():
+    """Of small functions that are inlined into each other, events are among the writes where the source has them, and before what fails."""
+    properties = "".join(f"property {name}: always !call({name}{wants}) && !return({name});\n"
+                         for name, wants in (("half", ", $1 > 1000"), ("set", ""), ("divide", ""))) + "property x: always x < 1000;\n"
+    half = ["call(half, 2)", "return(half)", "call(half, 3)", "return(half)", "call(set)", "w(x)=4", "call(half, 4)", "return(half)",
+            "return(set)", "w(x)=4", "call(divide)", "return(divide)", "call(half, 4)", "return(half)", "w(x)=6"]
+    fails = ["call(half, 1)", "return(half)", "call(half, 2)", "return(half)", "call(set)", "w(x)=2", "call(half, 2)", "return(half)",
+             "return(set)", "w(x)=2", "call(divide)"]
+    for level in ("-O0", "-O2"):
+        build(SMALL, level)
+        write("p.prop", properties)
+        for arguments, expected in ((["x"], half), ([], fails)):
+            run(PORTENT, "run", "-q", "-s", "p.prop", "--record-all", "-o", "all.trace", "--", "./program", *arguments)
+            with open("all.trace", encoding="utf-8") as file:
+                lines = [line.split("|")[1] for line in file if line.startswith("main|")]
+            told = [line[6:-1] if line.startswith("event(") else line for line in lines if line.startswith(("event(", "w(x)"))]
+            same(f"events at {level} with {arguments}", told, expected)
+
+
 @tests.test
 def calls_played():
     """A predicted order of calls is confirmed, found by explore, and replayed."""

@@ -76,7 +76,7 @@ static inline void native_store16(void *address, pt_u128 value, int order)
         }                                                                                                              \
         return old;                                                                                                    \
     }                                                                                                                  \
-    static inline type native_rmw##bytes(void *address, type operand, int op)                                          \
+    static inline type retry_rmw##bytes(void *address, type operand, int op)                                           \
     {                                                                                                                  \
         type seen = native_load##bytes(address), before;                                                               \
         while ((before = native_cas##bytes(address, seen, apply##bytes(seen, operand, op))) != seen)                   \
@@ -89,5 +89,31 @@ NATIVE_RMW(2, uint16_t, int16_t)
 NATIVE_RMW(4, uint32_t, int32_t)
 NATIVE_RMW(8, uint64_t, int64_t)
 NATIVE_RMW(16, pt_u128, __int128)
+
+/* What the processor has an instruction for need not be tried again where others change the object, too. */
+#define NATIVE_SINGLE(bytes, type)                                                                                     \
+    static inline type native_rmw##bytes(void *address, type operand, int op)                                          \
+    {                                                                                                                  \
+        switch ((enum pt_rmw_op)op) {                                                                                  \
+        case PT_RMW_XCHG:                                                                                              \
+            return __atomic_exchange_n((type *)address, operand, __ATOMIC_SEQ_CST);                                    \
+        case PT_RMW_ADD:                                                                                               \
+            return __atomic_fetch_add((type *)address, operand, __ATOMIC_SEQ_CST);                                     \
+        case PT_RMW_SUB:                                                                                               \
+            return __atomic_fetch_sub((type *)address, operand, __ATOMIC_SEQ_CST);                                     \
+        default:                                                                                                       \
+            return retry_rmw##bytes(address, operand, op);                                                             \
+        }                                                                                                              \
+    }
+
+NATIVE_SINGLE(1, uint8_t)
+NATIVE_SINGLE(2, uint16_t)
+NATIVE_SINGLE(4, uint32_t)
+NATIVE_SINGLE(8, uint64_t)
+
+static inline pt_u128 native_rmw16(void *address, pt_u128 operand, int op)
+{
+    return retry_rmw16(address, operand, op);
+}
 
 #endif
