@@ -2,10 +2,9 @@
  * Vector clocks as immutable snapshots with small numbers.
  *
  * Only relevant events advance a clock, so nearly all accesses find the numbers they expect and compare two integers
- * instead of two vectors. A snapshot is a sorted list of (lane, count) pairs without zeros
- * (lane.h); 0 is the number of the
- * one that all threads begin with, and that all others are no earlier than: empty, unless a thread has had events while
- * it was the only one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
+ * instead of two vectors. A snapshot is a sorted list of (lane, count) pairs without zeros (lane.h); 0 is the number of
+ * the one that all threads begin with, and that all others are no earlier than: empty, unless a thread has had events
+ * while it was the only one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
  *
  * Who has a number owns a reference: each shadow word, each thread, each thread that waits to be joined. A snapshot
  * that nobody has is used again, so memory is bounded by the snapshots alive, at most two per granule of shared
