@@ -4,13 +4,12 @@
  * operations or calls can know that the steps come one after the other, nor who has whose handle.
  */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/syscall.h>
+
+#include "hidden_futex.h"
 
 enum { STEPS = 1 << 16, THREADS = 512 };
 struct step {
@@ -21,21 +20,6 @@ struct step {
 static struct step steps[STEPS + 1];
 static atomic_int now;
 static pthread_t threads[THREADS];
-
-static void futex(int operation, int value)
-{
-#ifdef __x86_64__
-    register long timeout __asm__("r10") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"((long)SYS_futex), "D"(&now), "S"((long)operation), "d"((long)value), "r"(timeout)
-                     : "rcx", "r11", "memory");
-#else
-    (void)operation, (void)value;
-    sched_yield();
-#endif
-}
 
 void take_steps(const char *file)
 {
@@ -53,7 +37,7 @@ char step(int thread, int *with)
 {
     int at = atomic_load(&now);
     for (; steps[at].what && steps[at].thread != thread; at = atomic_load(&now))
-        futex(FUTEX_WAIT_PRIVATE, at);
+        futex(&now, FUTEX_WAIT_PRIVATE, at);
     *with = steps[at].with;
     return steps[at].what;
 }
@@ -61,7 +45,7 @@ char step(int thread, int *with)
 void done(void)
 {
     atomic_fetch_add(&now, 1);
-    futex(FUTEX_WAKE_PRIVATE, THREADS);
+    futex(&now, FUTEX_WAKE_PRIVATE, THREADS);
 }
 
 void make(int number, void *(*function)(void *))

@@ -4,43 +4,27 @@
  * other.
  */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/syscall.h>
+
+#include "hidden_futex.h"
 
 enum { THREADS = 16 };
 static atomic_int now;
 static pthread_t threads[THREADS];
 
-static void futex(int operation, int value)
-{
-#ifdef __x86_64__
-    register long timeout __asm__("r10") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"((long)SYS_futex), "D"(&now), "S"((long)operation), "d"((long)value), "r"(timeout)
-                     : "rcx", "r11", "memory");
-#else
-    (void)operation, (void)value;
-    sched_yield();
-#endif
-}
-
 /* Waits for the step of this number; done() ends it. */
 void step(int number)
 {
     for (int value = atomic_load(&now); value != number; value = atomic_load(&now))
-        futex(FUTEX_WAIT_PRIVATE, value);
+        futex(&now, FUTEX_WAIT_PRIVATE, value);
 }
 
 void done(void)
 {
     atomic_fetch_add(&now, 1);
-    futex(FUTEX_WAKE_PRIVATE, THREADS);
+    futex(&now, FUTEX_WAKE_PRIVATE, THREADS);
 }
 
 void restart(void)
