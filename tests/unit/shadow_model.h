@@ -24,9 +24,8 @@ enum { MODEL_THREADS = 5, MODEL_BYTES = 96 };
 /* Relevant events of a thread before its first one here: counts pass 2^32 on the way. */
 #define MODEL_BEFORE ((UINT64_C(1) << 32) - 100)
 
-struct vector {
-    uint64_t count[MODEL_THREADS];
-};
+#define PLAIN_COUNTS MODEL_THREADS
+#include "plain_vectors.h"
 
 static struct {
     struct pt_shadow_self self;
@@ -37,19 +36,6 @@ static _Alignas(8) unsigned char model_memory[MODEL_BYTES];
 static struct {
     struct vector access, write;
 } model_bytes[MODEL_BYTES];
-
-static inline unsigned random_below(unsigned *seed, unsigned limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % limit;
-}
-
-static inline void vector_join(struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < MODEL_THREADS; i++)
-        if (b->count[i] > a->count[i])
-            a->count[i] = b->count[i];
-}
 
 static inline struct vector vector_of(pt_clock_id id)
 {

@@ -15,9 +15,8 @@ enum { PLACES = 5, VARS = 24, NUMBERS = 64, STEPS = 60000 };
 /* Relevant events of a thread before its first one here: counts pass 2^32 on the way. */
 #define BEFORE ((UINT64_C(1) << 32) - 20)
 
-struct vector {
-    uint64_t count[NUMBERS]; /* by the thread's number */
-};
+#define PLAIN_COUNTS NUMBERS
+#include "plain_vectors.h"
 
 /* A thread and a variable, each beside what they should be. */
 static struct {
@@ -31,27 +30,6 @@ static struct {
 static struct vector common; /* that all threads begin with: number 0 */
 static uint32_t next_number;
 static pt_clock_id largest;
-
-static unsigned random_below(unsigned *seed, unsigned limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % limit;
-}
-
-static bool vector_leq(const struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < NUMBERS; i++)
-        if (a->count[i] > b->count[i])
-            return false;
-    return true;
-}
-
-static void vector_join(struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < NUMBERS; i++)
-        if (b->count[i] > a->count[i])
-            a->count[i] = b->count[i];
-}
 
 static void check(pt_clock_id id, const struct vector *expected)
 {

@@ -15,9 +15,8 @@
 enum { THREADS = 6, VARS = 20, STEPS = 20000 };
 #define BEFORE ((UINT64_C(1) << 32) - 20) /* counts pass 2^32 on the way */
 
-struct vector {
-    uint64_t count[THREADS];
-};
+#define PLAIN_COUNTS THREADS
+#include "plain_vectors.h"
 static struct {
     struct pt_clock_self self;
     struct vector clock;
@@ -26,25 +25,6 @@ static struct {
     pt_clock_id id;
     struct vector clock;
 } vars[VARS];
-
-static unsigned random_below(unsigned *seed, unsigned limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % limit;
-}
-
-static void vector_join(struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < THREADS; i++)
-        a->count[i] = b->count[i] > a->count[i] ? b->count[i] : a->count[i];
-}
-
-static bool vector_leq(const struct vector *a, const struct vector *b)
-{
-    struct vector both = *b;
-    vector_join(&both, a);
-    return memcmp(&both, b, sizeof both) == 0;
-}
 
 static void check(unsigned at, pt_clock_id id, const struct vector *expected)
 {

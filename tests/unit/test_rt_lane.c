@@ -13,9 +13,8 @@
 
 enum { PLACES = 6, VARS = 12, NUMBERS = 400, STEPS = 20000 };
 
-struct vector {
-    uint32_t count[NUMBERS]; /* by the thread's number */
-};
+#define PLAIN_COUNTS NUMBERS
+#include "plain_vectors.h"
 
 /* A thread that lives, one that has ended and may be joined, or none. */
 static struct place {
@@ -35,26 +34,6 @@ static struct {
 } threads[NUMBERS];     /* by number; those that have had events */
 static uint64_t before; /* events that each thread had before its first one here */
 static uint32_t next_number, lanes, longest;
-
-static unsigned random_below(unsigned *seed, unsigned limit)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return (*seed >> 8) % limit;
-}
-
-static bool vector_leq(const struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < NUMBERS; i++)
-        if (a->count[i] > b->count[i])
-            return false;
-    return true;
-}
-
-static void vector_join(struct vector *a, const struct vector *b)
-{
-    for (unsigned i = 0; i < NUMBERS; i++)
-        a->count[i] = b->count[i] > a->count[i] ? b->count[i] : a->count[i];
-}
 
 static uint64_t count_in(struct pt_clock_pairs clock, uint32_t lane)
 {
