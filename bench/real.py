@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What Portent costs on real programs: bench/real.py [--portent P] [--folder F] [--rounds N] [NAME...]
+"""What Portent costs on real programs: bench/real.py [--portent P] [--folder F] [--rounds N] [--longer N] [--ways W,...] [NAME...]
 
 The programs of tests/real/programs.py, each plain, under clang's ThreadSanitizer, and built by `portent cc`: by itself with nothing to
 check, under `portent run` with properties over its own globals, with one property over two of them (`joint`, for which the clocks of
 all memory are kept), under `portent run --races`, by itself with PORTENT_OPTIONS=races=1, and
 recording everything (record=FILE, which stays in the folder: build/bench/trace_speed says how many events it has). Rounds are interleaved. CPU time is user and system time of the whole process
 tree, the observer included, as the median of the rounds; memory is the peak of the largest process, so under `portent run` it may be the
-observer's. ThreadSanitizer runs without its deadlock detector.
+observer's. ThreadSanitizer runs without its deadlock detector. Loads of these sizes take plain programs a tenth of a second, which is short for
+what costs more once logs are full and memory has been used again: --longer N makes them N times as much.
 """
 import argparse
 import math
@@ -51,16 +52,17 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-def show(title, figures, base, against):
+def show(title, figures, base, ways, against):
     """Ratios of each way to plain, and of ours to ThreadSanitizer's."""
-    print(f"\n{title}\n\n| program | plain | " + " | ".join(WAYS[1:]) + " | " + " | ".join(f"{way}/TSan" for way in against) + " |")
-    print("|---" * (len(WAYS) + 1 + len(against)) + "|")
+    against = [way for way in against if way in ways]
+    print(f"\n{title}\n\n| program | plain | " + " | ".join(ways[1:]) + " | " + " | ".join(f"{way}/TSan" for way in against) + " |")
+    print("|---" * (len(ways) + 1 + len(against)) + "|")
     for name, row in figures.items():
-        cells = [f"{row['plain']:{base}}", *(f"{row[way] / row['plain']:.2f}x" if way in row else "failed" for way in WAYS[1:])]
+        cells = [f"{row['plain']:{base}}", *(f"{row[way] / row['plain']:.2f}x" if way in row else "failed" for way in ways[1:])]
         print(f"| {name} | " + " | ".join([*cells, *(f"{row[way] / row['tsan']:.2f}" if way in row and "tsan" in row else "" for way in against)]) + " |")
-    means = {way: geometric_mean([row[way] / row["plain"] for row in figures.values() if way in row]) for way in WAYS[1:]}
+    means = {way: geometric_mean([row[way] / row["plain"] for row in figures.values() if way in row]) for way in ways[1:]}
     ratios = [geometric_mean([row[way] / row["tsan"] for row in figures.values() if way in row and "tsan" in row]) for way in against]
-    print("| geometric mean | | " + " | ".join([*(f"{means[way]:.2f}x" for way in WAYS[1:]), *(f"{ratio:.2f}" for ratio in ratios)]) + " |")
+    print("| geometric mean | | " + " | ".join([*(f"{means[way]:.2f}x" for way in ways[1:]), *(f"{ratio:.2f}" for ratio in ratios)]) + " |")
 
 
 def main():
@@ -69,28 +71,32 @@ def main():
     parser.add_argument("--folder", default=os.path.join(HERE, "..", "build", "real"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep-builds", action="store_true", help="do not build again what was built")
+    parser.add_argument("--longer", type=int, default=1, help="times the work of each load")
+    parser.add_argument("--ways", default=",".join(WAYS), help="which of them, beside plain and tsan")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     portent, folder = os.path.abspath(options.portent), os.path.abspath(options.folder)
+    ways = ["plain", "tsan", *(way for way in WAYS[2:] if way in options.ways.split(","))]
+    programs.Program.longer = options.longer
     chosen = [kind(folder) for kind in programs.ALL if not options.names or kind.__name__.lower() in options.names]
     for program in chosen:
         for kind, (cc, cxx) in programs.compilers(portent).items():
             if not options.keep_builds or not os.path.isdir(program.target(kind)):
                 program.build(kind, cc, cxx)
     start, figures = measured(folder)
-    samples = {program.name: {way: [] for way in WAYS} for program in chosen}
+    samples = {program.name: {way: [] for way in ways} for program in chosen}
     for turn in range(options.rounds):
         for program in chosen:
-            for way in WAYS:
+            for way in ways:
                 try:
                     samples[program.name][way].append(measure(program, way, portent, start, figures))
                 except (programs.Failure, subprocess.SubprocessError, OSError) as failure:
                     print(f"real.py: {program.name}, {way}: {str(failure)[:300]}", file=sys.stderr)
         print(f"real.py: round {turn + 1} of {options.rounds} done", file=sys.stderr)
     for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "joint", "races", "races alone", "recorded")),
-                                     (1, "Peak memory, median (plain: MB)", ".0f", ("nothing", "races alone"))):
+                                     (1, "Peak memory, median (plain: MB)", ".0f", ("nothing", "joint", "races alone"))):
         show(title, {name: {way: statistics.median(one[at] for one in taken) for way, taken in row.items() if taken}
-                     for name, row in samples.items()}, base, against)
+                     for name, row in samples.items()}, base, ways, against)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import bz2
 import glob
 import hashlib
+import math
 import os
 import random
 import shutil
@@ -52,6 +53,7 @@ class Program:
     `ordered`: functions, or pairs of places, with which ThreadSanitizer reports what is no race, and why it is none."""
     package = properties = joint = ""
     ordered = {}
+    longer = 1  # times the work of a load
 
     def __init__(self, folder):
         self.folder, (self.source,) = folder, glob.glob(os.path.join(folder, self.package + "-[0-9]*/"))
@@ -93,7 +95,7 @@ class Lmdb(Program):
         must([*cc, "-O2", "-g", "-pthread", "-w", "-I.", os.path.join(HERE, "lmdb_load.c"), "mdb.c", "midl.c", "-o", "load"], folder)
 
     def load(self, kind, before, start=subprocess.Popen):
-        return self.execute(start, [*before, self.target(kind) + "/libraries/liblmdb/load", self.scratch(), str(self.rounds)])
+        return self.execute(start, [*before, self.target(kind) + "/libraries/liblmdb/load", self.scratch(), str(self.rounds * self.longer)])
 
 
 class Zstd(Program):
@@ -105,7 +107,7 @@ class Zstd(Program):
              target)
 
     def load(self, kind, before, start=subprocess.Popen):
-        source, result = words(self.folder, self.size), os.path.join(self.scratch(), "data.zst")
+        source, result = words(self.folder, self.size * self.longer), os.path.join(self.scratch(), "data.zst")
         self.execute(start, [*before, self.target(kind) + "/programs/zstd", "-T2", "-3", "-q", "-f", "-k", source, "-o", result])
         return digest(result)
 
@@ -127,7 +129,7 @@ class Leveldb(Program):
 
     def load(self, kind, before, start=subprocess.Popen):
         scratch = self.scratch()
-        self.execute(start, [*before, self.target(kind) + "/db_bench", f"--db={scratch}/db", f"--num={self.count}", "--threads=2",
+        self.execute(start, [*before, self.target(kind) + "/db_bench", f"--db={scratch}/db", f"--num={self.count * self.longer}", "--threads=2",
                              "--write_buffer_size=65536", "--benchmarks=fillseq,fillrandom,readrandom,readwhilewriting"])
         return ""  # it prints times, and two threads write the same keys
 
@@ -142,7 +144,8 @@ class Sqlite(Program):
               "test/threadtest4.c", "-o", "threadtest4", "-lm"], target)
 
     def load(self, kind, before, start=subprocess.Popen):
-        output = self.execute(start, [*before, self.target(kind) + "/threadtest4", "--wal", "2"], cwd=self.scratch())
+        output = self.execute(start, [*before, self.target(kind) + "/threadtest4", "--wal", str(math.isqrt(4 * self.longer))],
+                              cwd=self.scratch())  # tests are as many as the square of its threads
         return output.splitlines()[-1:]
 
 
@@ -153,7 +156,7 @@ class Pbzip2(Program):
         must(["make", f"CXX={' '.join(cxx)} {PBZIP2_FLAG}"], target)
 
     def load(self, kind, before, start=subprocess.Popen):
-        source = words(self.folder, self.size)
+        source = words(self.folder, self.size * self.longer)
         archive = self.execute(start, [*before, self.target(kind) + "/pbzip2", "-k", "-c", "-p4", "-b1", source])
         with open(source, "rb") as file:
             if bz2.decompress(archive) != file.read():
@@ -177,7 +180,7 @@ class Memcached(Program):
         with start(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as server:
             try:
                 connect(port).close()
-                clients = [threading.Thread(target=client, args=(port, number, replies)) for number in range(CLIENTS)]
+                clients = [threading.Thread(target=client, args=(port, number, replies, REQUESTS * self.longer)) for number in range(CLIENTS)]
                 for thread in clients:
                     thread.start()
                 for thread in clients:
@@ -221,11 +224,11 @@ def connect(port):
     raise Failure(f"nobody answers on port {port}")
 
 
-def client(port, number, replies):
+def client(port, number, replies, requests):
     """A script that depends on nothing but the client's own keys; every reply is remembered."""
     choose, seen = random.Random(number), hashlib.sha256()
     with connect(port) as stream, stream.makefile("rb") as lines:
-        for step in range(REQUESTS):
+        for step in range(requests):
             key, kind = f"c{number}k{choose.randrange(500)}", choose.randrange(5)
             if kind < 2:
                 value = f"{step}-" + "x" * choose.randrange(200)
