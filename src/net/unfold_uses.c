@@ -7,9 +7,9 @@
  * Histories that can be parts of one run have, in every part, paths of which one is a beginning of the other
  * (unfold_trees.c). So a long list is kept by where the histories are in one part, as a radix tree over that part's
  * tree: a *fork* stands for a node below which all of its uses are, and each child for one way on from there. What can
- * fit an event are the uses on its own path, and all behind where that ends; the rest is not looked at. The part is one
- * in which most of the uses have gone apart, of those in which they move and of some others; as long as there is none,
- * the list stays a list.
+ * fit an event are the uses on its own path, and all behind where that ends; the rest is not looked at. The part is
+ * that in which most of the uses have gone apart from the first event that asks, among those in which they move and
+ * some others; as long as it is not half of them, the list stays a list.
  *
  * Guarantee: no use is left out that can be in one run with the event. Cost: of a use or a question, a logarithm of the
  * part's depth for each fork on the way.
