@@ -106,7 +106,9 @@ struct fork {
     uint32_t top, uses, child, next;
 };
 struct kept_uses {
-    uint32_t part, first;
+    uint32_t part, first; /* and its first fork */
+    uint32_t second;      /* another part, PT_NONE: that is looked for when so many fit in the first one: */
+    uint32_t again;
 };
 
 /* What finds concurrency by walks (unfold_walk.c); `event`, `frame` and what has this stamp are of the last event for
@@ -131,7 +133,7 @@ struct walk {
     struct use *uses;
     uint32_t use_count;
     size_t use_cap;
-    int32_t long_list, few_uses; /* uses of a list that is kept by a part, and below a fork */
+    uint32_t long_list, few_uses; /* uses of a list that is kept by a part, and below a fork */
     struct kept_uses *kept;
     uint32_t kept_count;
     size_t kept_cap;
@@ -330,7 +332,7 @@ static inline uint32_t *pt_unfold_use_list(struct unfolder *un, uint32_t conditi
 }
 static inline bool pt_unfold_is_short(const struct walk *w, uint32_t list)
 {
-    return list == 0 || (list < LISTED && w->uses[list - 1].count < w->long_list);
+    return list == 0 || (list < LISTED && w->uses[list - 1].count < (int32_t)w->long_list);
 }
 /* Events of a list, all that can be in one run with the event for which walks are made. Valid until the next call. */
 const struct list *pt_unfold_uses(struct unfolder *un, uint32_t *list);

@@ -9,7 +9,8 @@
  * tree: a *fork* stands for a node below which all of its uses are, and each child for one way on from there. What can
  * fit an event are the uses on its own path, and all behind where that ends; the rest is not looked at. The part is
  * that in which most of the uses have gone apart from the first event that asks, among those in which they move and
- * some others; as long as it is not half of them, the list stays a list.
+ * some others; as long as it is not half of them, the list stays a list. What is left over, if it is much, is looked at
+ * in another such part, one by one.
  *
  * Guarantee: no use is left out that can be in one run with the event. Cost: of a use or a question, a logarithm of the
  * part's depth for each fork on the way.
@@ -19,7 +20,7 @@
 enum { TRIED = 8 }; /* parts, beside those in which a use moves */
 
 /* Puts a use in front of a list. */
-static void put(struct walk *w, uint32_t use, uint32_t *list)
+static inline void put(struct walk *w, uint32_t use, uint32_t *list)
 {
     struct use *u = &w->uses[use];
     u->count = *list ? w->uses[*list - 1].count + 1 : 1;
@@ -128,35 +129,47 @@ static void insert(struct unfolder *un, struct kept_uses *kept, uint32_t from, u
         fork = child;
     }
     put(w, use, &w->forks[fork].uses);
-    if (w->uses[use].count > w->few_uses)
+    if (w->uses[use].count > (int32_t)w->few_uses)
         divide(un, kept, fork);
 }
 
 /* --- Lists ------------------------------------------------------------------------------------------------------- */
 
-/* How many of a list have gone apart from the event in a part. */
-static uint32_t count_apart(const struct unfolder *un, uint32_t list, uint32_t part)
+/* Lists the events of a list. */
+static void list_uses(struct walk *w, uint32_t list)
+{
+    for (; list; list = w->uses[list - 1].next)
+        pt_list_add(&w->asked, w->uses[list - 1].event);
+}
+
+/* Whether two paths of a part have gone apart. */
+static bool is_apart(const struct walk *w, uint32_t a, uint32_t b)
+{
+    uint32_t deeper = w->nodes[a].depth >= w->nodes[b].depth ? a : b, other = a ^ b ^ deeper;
+    return pt_unfold_above(w, deeper, w->nodes[other].depth) != other;
+}
+
+/* How many of those that are listed have gone apart from the event in a part; of the first ones. */
+static uint32_t count_apart(const struct unfolder *un, uint32_t part)
 {
     const struct walk *w = &un->walk;
     uint32_t count = 0, tip = pt_unfold_tip(un, w->root, part);
-    for (int32_t i = 0; i < w->long_list; i++) {
-        uint32_t other = tip_of_use(un, list - 1, part), both = meet(w, tip, other);
-        count += both != tip && both != other;
-        list = w->uses[list - 1].next;
-    }
+    for (uint32_t i = 0; i < w->long_list; i++)
+        count += is_apart(w, tip, pt_unfold_tip(un, un->extended[w->asked.items[i]].root, part));
     return count;
 }
 
 /* The part in which most have gone apart, PT_NONE: in all of them fewer than half. */
-static uint32_t best_part(const struct unfolder *un, uint32_t list)
+static uint32_t best_part(struct unfolder *un)
 {
-    const struct walk *w = &un->walk;
-    uint32_t transition = un->u->events[w->uses[list - 1].event].transition, start = w->move_start[transition];
-    uint32_t moves = w->move_start[transition + 1] - start, best = PT_NONE, most = (uint32_t)w->long_list / 2 - 1;
+    struct walk *w = &un->walk;
+    uint32_t transition = un->u->events[w->asked.items[0]].transition, start = w->move_start[transition];
+    uint32_t moves = w->move_start[transition + 1] - start, best = PT_NONE, most = w->long_list / 2 - 1;
     moves = moves < TRIED ? moves : TRIED;
+    w->work += w->long_list;
     for (uint32_t i = 0; i < moves + TRIED; i++) {
         uint32_t part = i < moves ? w->moves[start + i].part : (uint64_t)(i - moves) * w->part_count / TRIED;
-        uint32_t apart = count_apart(un, list, part);
+        uint32_t apart = count_apart(un, part);
         if (apart > most) {
             most = apart;
             best = part;
@@ -165,17 +178,14 @@ static uint32_t best_part(const struct unfolder *un, uint32_t list)
     return best;
 }
 
-/* Keeps a list by a part, if there is one for it; else it is tried again when there are twice as many. */
+/* Keeps a list, whose events are listed, by a part, if there is one for it; else it is tried again when there are twice
+ * as many. */
 static void keep_by_part(struct unfolder *un, uint32_t *list)
 {
     struct walk *w = &un->walk;
-    struct kept_uses kept = {.part = best_part(un, *list)};
-    w->work += (uint32_t)w->long_list;
+    struct kept_uses kept = {.part = best_part(un), .second = PT_NONE};
     if (kept.part == PT_NONE) {
-        int32_t length = 0;
-        for (uint32_t use = *list; use; use = w->uses[use - 1].next)
-            length++;
-        w->uses[*list - 1].count = w->long_list - length;
+        w->uses[*list - 1].count = (int32_t)w->long_list - (int32_t)w->asked.count;
         return;
     }
     kept.first = new_fork(un, PT_NONE);
@@ -186,41 +196,57 @@ static void keep_by_part(struct unfolder *un, uint32_t *list)
     pt_unfold_walk_charge(un, sizeof kept);
 }
 
-static void add_use(struct unfolder *un, uint32_t event, uint32_t *list)
+/* Where many are left, drops those that have gone apart from the event in a second part, one in which they have. */
+static void narrow(struct unfolder *un, struct kept_uses *kept)
 {
     struct walk *w = &un->walk;
-    struct use use = {.event = event};
-    PT_PUSH(w->uses, w->use_count, w->use_cap, use);
+    uint32_t count = 0;
+    if (kept->second == PT_NONE && w->asked.count >= w->long_list && w->asked.count >= kept->again) {
+        kept->second = best_part(un);
+        kept->again = 2 * w->asked.count;
+    }
+    if (kept->second == PT_NONE)
+        return;
+    uint32_t tip = pt_unfold_tip(un, w->root, kept->second);
+    for (uint32_t i = 0; i < w->asked.count; i++) {
+        uint32_t event = w->asked.items[i];
+        if (!is_apart(w, tip, pt_unfold_tip(un, un->extended[event].root, kept->second)))
+            w->asked.items[count++] = event;
+    }
+    w->asked.count = count;
+}
+
+static inline void add_use(struct unfolder *un, uint32_t event, uint32_t *list)
+{
+    struct walk *w = &un->walk;
+    uint32_t use = w->use_count++;
+    w->uses[use].event = event;
     if (*list < LISTED)
-        put(w, w->use_count - 1, list);
+        put(w, use, list);
     else
-        insert(un, &w->kept[*list - LISTED], w->kept[*list - LISTED].first, w->use_count - 1);
+        insert(un, &w->kept[*list - LISTED], w->kept[*list - LISTED].first, use);
 }
 
 void pt_unfold_uses_add(struct unfolder *un, uint32_t event)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
+    struct walk *w = &un->walk;
     if (event == 0)
         return;
     const struct pt_net_transition *t = &un->net->transitions[e->transition];
+    const uint32_t *pre = un->u->pre + e->pre_start, *slots = un->consumer_slot + t->pre_start;
     uint32_t consumed = pt_net_consumed(un->net, e->transition);
+    PT_GROW(w->uses, w->use_cap, (size_t)w->use_count + t->pre_count);
     for (uint32_t i = 0; i < t->pre_count; i++) {
-        uint32_t condition = un->u->pre[e->pre_start + i];
-        uint32_t group = pt_unfold_groups(un, un->u->condition_place[condition]);
+        uint32_t group = pt_unfold_groups(un, un->u->condition_place[pre[i]]);
         if (i < consumed)
-            group = group > 1 ? un->consumer_slot[t->pre_start + i] : 0;
-        add_use(un, event, pt_unfold_use_list(un, condition, group));
+            group = group > 1 ? slots[i] : 0;
+        add_use(un, event, pt_unfold_use_list(un, pre[i], group));
     }
     pt_unfold_walk_charge(un, t->pre_count * sizeof(struct use));
 }
 
 /* --- Questions --------------------------------------------------------------------------------------------------- */
-
-static void list_uses(struct walk *w, uint32_t list)
-{
-    for (; list; list = w->uses[list - 1].next)
-        pt_list_add(&w->asked, w->uses[list - 1].event);
-}
 
 /* Lists all uses below a fork. */
 static void list_below(struct walk *w, uint32_t fork)
@@ -261,11 +287,17 @@ const struct list *pt_unfold_uses(struct unfolder *un, uint32_t *list)
 {
     struct walk *w = &un->walk;
     w->asked.count = 0;
-    if (!pt_unfold_is_short(w, *list) && *list < LISTED)
-        keep_by_part(un, list);
-    if (*list < LISTED)
+    if (*list < LISTED) {
         list_uses(w, *list);
-    else
-        list_fitting(w, &w->kept[*list - LISTED], pt_unfold_tip(un, w->root, w->kept[*list - LISTED].part));
+        if (pt_unfold_is_short(w, *list))
+            return &w->asked;
+        keep_by_part(un, list);
+    }
+    if (*list >= LISTED) {
+        struct kept_uses *kept = &w->kept[*list - LISTED];
+        w->asked.count = 0;
+        list_fitting(w, kept, pt_unfold_tip(un, w->root, kept->part));
+        narrow(un, kept);
+    }
     return &w->asked;
 }
