@@ -20,6 +20,7 @@ CHECKS = [
     ("races of all runs, on eight variables", ["--races"], "raced"),
     ("cone, window 64, lookahead 256", ["--order", "access", "--window", "64", "--lookahead", "256", "-s", "y.prop"], "raced"),
     ("--window all, one state a level", ["--order", "access", "--window", "all", "--lookahead", "all", "-s", "x.prop"], "raced"),
+    ("at each thread", ["-s", "each.prop"], "raced"),
 ]
 
 # Threads that come and go, so many at a time: each writes a variable under a lock, or has two user events that others know of by its join alone.
@@ -70,6 +71,7 @@ RUNS = [
     ("run, recorded (-o), eight at a time", ["-s", "x.prop", "-o", "run.trace"], ["8"]),
     ("run --record-all, recorded (-o), eight at a time", ["--record-all", "-o", "all.trace"], ["8"]),
     ("run, races and deadlocks, eight at a time", [], ["8"]),
+    ("run, at each thread, eight at a time", ["-s", "each.prop"], ["8"]),
 ]
 
 
@@ -121,6 +123,7 @@ def main():
         for size in sizes:
             for kind in ("raced", "guarded"):
                 (there / f"{kind}{size}.trace").write_text("\n".join(trace(size, kind == "raced")) + "\n")
+        (there / "each.prop").write_text("property p at each i: x < 100;\n")
         (there / "e.prop").write_text("property p: always (event(stop) -> once event(go));\n")
         for title, options, kind in CHECKS:
             each(title, sizes, lambda size, o=options, k=kind: [portent, "check", *o, f"{k}{size}.trace"], folder)

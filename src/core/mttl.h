@@ -123,7 +123,7 @@ struct pt_mttl {
 };
 
 enum pt_mttl_flag {
-    PT_MTTL_THREADS = 2, /* quantifies over threads, or has units of any thread: every thread has to be given a slot */
+    PT_MTTL_THREADS = 2, /* quantifies over threads, or asks one by a variable: others know of every thread */
 };
 
 struct pt_mttl_name {

@@ -123,8 +123,8 @@ bool pt_mttl_tracks(const struct pt_mttl *m, uint32_t slot)
 {
     if (m->flags & PT_MTTL_THREADS)
         return true;
-    for (uint32_t u = 0; u < m->units.count; u++)
-        if (pt_mttl_is_export(pt_mttl_unit_at(m, u)->kind) && pt_mttl_is_kept_by(pt_mttl_unit_at(m, u), slot))
+    for (uint32_t i = 0; i < m->lookups.count; i++)
+        if (pt_mttl_at(m, lookups, struct pt_mttl_lookup, i)->thread == slot)
             return true;
     return false;
 }

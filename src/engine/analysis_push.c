@@ -32,6 +32,8 @@
 enum { BATCH = 2048, COUNTS = 1 << 17 };
 /* The same of a feed; and events that are taken without it. */
 enum { FEED_BATCH = 256, FEED_COUNTS = 1 << 14, FEED_FEW = 32 };
+/* Events that are taken without one where a lattice may soon be explored by two threads in another way. */
+enum { FEED_LATER = 8 * FEED_BATCH, FEED_LATER_BATCHES = 4 };
 
 static struct pt_rank *own_of(struct watched *w, uint32_t thread)
 {
@@ -196,7 +198,8 @@ static void begin_batch(struct filling *f, unsigned slot, const struct batch *b)
 static void make_way(struct pt_analysis *a)
 {
     struct watched *w = &a->watched[a->only];
-    pt_feed_drain(a->feed);
+    if (a->feed)
+        pt_feed_drain(a->feed);
     if (w->failed != PT_OK)
         return;
     pt_analysis_unite(a);
@@ -205,11 +208,19 @@ static void make_way(struct pt_analysis *a)
     w->options.relays_wait = false;
 }
 
+/* Whether it is worth waiting for that: a thread for the feed would be started, and get its memory, for next to
+ * nothing. `batch` is of tests, which are about few events. */
+static bool may_make_way(const struct pt_analysis *a)
+{
+    uint64_t most = a->options.batch ? FEED_LATER_BATCHES * (uint64_t)a->options.batch : FEED_LATER;
+    return a->makes_way && a->fill.pushed <= most;
+}
+
 /* The batch that is being filled goes to the takers, as far as there are threads for them. */
 static void hand_on(struct pt_analysis *a)
 {
     unsigned slot = a->fill.slot;
-    if (!a->feed)
+    if (!a->feed && !may_make_way(a))
         a->feed = pt_feed_new(a->takers, take_slot, a);
     if (a->feed) {
         a->slots[slot] = filled(&a->fill);

@@ -65,7 +65,7 @@ void lat_part_release(struct pt_lattice *l, struct lat_part *part)
     *part = (struct lat_part){0};
 }
 
-/* In one piece, so that it can be of large pages. */
+/* In one piece: what was there is not copied, and it can be of large pages. */
 void lat_level_reserve(struct pt_lattice *l, struct lat_level *level, uint32_t parts, uint32_t each)
 {
     enum { PAGE_CUTS = 512, STAGGER = 40 }; /* arrays that are read together do not begin at the same place of a page */
@@ -76,7 +76,7 @@ void lat_level_reserve(struct pt_lattice *l, struct lat_level *level, uint32_t p
     if (bytes > before) {
         free(level->memory);
         level->memory_bytes = bytes > 2 * before ? bytes : 2 * before;
-        level->memory = pt_xlarge(level->memory_bytes);
+        level->memory = lat_has_many_workers(l) ? pt_xlarge(level->memory_bytes) : pt_xmalloc(level->memory_bytes);
     }
     uint64_t *at = level->memory, *runs = at + 2 * (size_t)parts * cap; /* last, since they may not be used */
     for (uint32_t p = 0; p < parts; p++, at += 2 * (size_t)cap, runs += cap) {

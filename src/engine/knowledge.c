@@ -561,6 +561,8 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
     pt_map64_init(&k->violations);
+    for (uint32_t p = 0; p < block->properties.count; p++)
+        pt_map64_init(&judged[p].index_of);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
         (void)new_slot(k);
@@ -599,6 +601,7 @@ void pt_knowledge_free(struct pt_knowledge *k)
         for (uint32_t i = 0; i < k->judged[p].thread_count; i++)
             free(k->judged[p].threads[i].items);
         free(k->judged[p].threads);
+        pt_map64_release(&k->judged[p].index_of);
         free(k->judged[p].own);
     }
     void *owned[] = {k->threads,  k->judged,      k->initial, k->initial_given, k->var_seen, k->event_seen, k->writes,

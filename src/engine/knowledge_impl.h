@@ -99,6 +99,7 @@ struct know_judged { /* one property of the block */
     struct know_states *threads;
     uint32_t thread_count;
     size_t thread_cap;
+    struct pt_map64 index_of; /* by slot: into threads, until they are listed */
 };
 
 struct pt_knowledge {

@@ -219,13 +219,14 @@ static void report_findings(struct pt_knowledge *k, uint32_t property, const str
 
 static struct know_states *states_of(struct pt_knowledge *k, struct know_judged *j, uint32_t slot)
 {
-    for (uint32_t i = 0; i < j->thread_count; i++)
-        if (j->threads[i].slot == slot)
-            return &j->threads[i];
-    struct know_states fresh = {.slot = slot};
-    PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
-    k->bytes += sizeof fresh;
-    return &j->threads[j->thread_count - 1];
+    uint32_t *index = pt_map64_at(&j->index_of, slot);
+    if (*index == PT_NONE) {
+        struct know_states fresh = {.slot = slot};
+        *index = j->thread_count;
+        PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
+        k->bytes += sizeof fresh;
+    }
+    return &j->threads[*index];
 }
 
 void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,

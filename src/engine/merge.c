@@ -392,21 +392,15 @@ void lat_merge_away(struct pt_lattice *l, struct lat_level *from, struct lat_par
 
 /*
  * Room for the ranges, each of which is about as large as the others, before workers need it: memory of a thread that
- * is not the first one grows by a system call for each few pages, and all of them wait for each other there.
+ * is not the first one grows by a system call for each few pages, and all of them wait for each other there. It is not
+ * touched here: that would be work that nobody shares.
  */
 static void reserve(struct pt_lattice *l, struct lat_level *to, uint64_t cuts, uint32_t count)
 {
     uint64_t each = cuts / count + cuts / count / 2;
     if (l->options->memory_limit || each > UINT32_MAX / 2 || (count <= to->reserved_parts && each <= to->reserved))
         return;
-    if (lat_has_many_workers(l)) {
-        lat_level_reserve(l, to, count, (uint32_t)each);
-        return;
-    }
-    for (uint32_t p = 0; p < count; p++)
-        lat_part_reserve(l, &to->parts[p], 1, (uint32_t)each);
-    to->reserved_parts = count;
-    to->reserved = (uint32_t)each;
+    lat_level_reserve(l, to, count, (uint32_t)each);
 }
 
 void lat_merge(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)

@@ -90,9 +90,25 @@ struct move {
     bool counts; /* its events are counted in this part */
 };
 
-/* An event that consumes a condition, and the use of that before it, as its number + 1; 0: there is none. */
+/* An event that consumes or reads a condition; the use of that before it in a list, as its number + 1, 0: there is
+ * none; and how many the list has from here on, or from where it was last looked at whether a part tells them apart. */
 struct use {
     uint32_t event, next;
+    int32_t count;
+};
+
+enum { LISTED = 0x80000000u }; /* a list of uses is one of walk.kept, and this its number */
+
+/* Of uses that are kept by where they are in a part (unfold_uses.c): those whose paths end at a node, `top`, and as
+ * children those that go on from there; the first child and the next one of its parent as its number + 1. Without a
+ * node, a few uses. */
+struct fork {
+    uint32_t top, uses, child, next;
+};
+struct kept_uses {
+    uint32_t part, first; /* and its first fork */
+    uint32_t second;      /* another part, PT_NONE: that is looked for when so many fit in the first one: */
+    uint32_t again;
 };
 
 /* What finds concurrency by walks (unfold_walk.c); `event`, `frame` and what has this stamp are of the last event for
@@ -111,12 +127,21 @@ struct walk {
     uint32_t *one_of_each;                 /* by chunk: a bit for the first part of each component */
     uint32_t *first_node, *condition_node; /* by event, by condition: one for each of its moves, of its parts */
     size_t first_node_cap, condition_node_cap;
-    uint32_t *user_start; /* by condition: into users, which has the last of its uses in each group, + 1 */
+    uint32_t *user_start; /* by condition: into users, which has its uses in each group, and its reads */
     size_t user_start_cap;
     struct list users;
     struct use *uses;
     uint32_t use_count;
     size_t use_cap;
+    uint32_t long_list, few_uses; /* uses of a list that is kept by a part, and below a fork */
+    struct kept_uses *kept;
+    uint32_t kept_count;
+    size_t kept_cap;
+    struct fork *forks;
+    uint32_t fork_count;
+    size_t fork_cap;
+    struct pt_map64 ways;     /* from a fork by a node below it */
+    struct list asked, below; /* scratch */
     struct chunk *chunks;
     uint32_t chunk_count, own_chunks; /* those from own_chunks on are of the last cut, and nobody else's */
     size_t chunk_cap;
@@ -127,6 +152,7 @@ struct walk {
     struct list tokens, marks; /* scratch: of a cut */
     uint32_t event, frame, root;
     uint32_t *blocked;      /* by part: the event has moved there */
+    uint32_t *looked;       /* by part: what is concurrent with the event has been looked for there */
     uint32_t *verdict;      /* by event: of the frame, whether its history is part of a run with that (unfold_walk.c) */
     size_t verdict_cap;     /* */
     uint32_t *visited, now; /* by event: scratch */
@@ -296,6 +322,20 @@ static inline uint32_t pt_unfold_groups(const struct unfolder *un, uint32_t plac
     uint32_t count = un->consumer_start[place + 1] - un->consumer_start[place];
     return count <= 8 ? count : 1;
 }
+
+/* unfold_uses.c: adds an event to what uses its conditions. */
+void pt_unfold_uses_add(struct unfolder *un, uint32_t event);
+/* A list of uses of a condition, of one group; pt_unfold_groups(): of those that read it. */
+static inline uint32_t *pt_unfold_use_list(struct unfolder *un, uint32_t condition, uint32_t group)
+{
+    return &un->walk.users.items[un->walk.user_start[condition] + group];
+}
+static inline bool pt_unfold_is_short(const struct walk *w, uint32_t list)
+{
+    return list == 0 || (list < LISTED && w->uses[list - 1].count < (int32_t)w->long_list);
+}
+/* Events of a list, all that can be in one run with the event for which walks are made. Valid until the next call. */
+const struct list *pt_unfold_uses(struct unfolder *un, uint32_t *list);
 
 /* unfold_vector.c: cuts by part, as chunks that are shared. Each returns a new one, which may be changed until there is
  * another: with these chunks; with those of another; the initial one, with these nodes; that of the causes of an event

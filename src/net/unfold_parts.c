@@ -248,6 +248,7 @@ bool pt_unfold_find_parts(struct unfolder *un, const struct pt_components *compo
         w->part_count = cover.first_part[components->count];
         w->root_count = (w->part_count + CHUNK - 1) / CHUNK;
         w->blocked = pt_xcalloc((size_t)w->part_count + 1, sizeof *w->blocked);
+        w->looked = pt_xcalloc((size_t)w->part_count + 1, sizeof *w->looked);
         index_parts(w, un->net, &cover);
         find_firsts(w, components->count, &cover);
         fits = index_moves(un, &cover);

@@ -209,6 +209,34 @@ static void choose_all(struct unfolder *un, struct search *s, uint32_t must)
     }
 }
 
+/* Adds the mark of a read of a condition, if it is an option. */
+static void add_option(struct unfolder *un, const struct search *s, uint32_t mark, uint32_t must)
+{
+    if (is_option(un, s, mark, must))
+        pt_list_add(&un->options_list, mark);
+}
+
+/* Lists the reads of a condition that are options. */
+static void add_options(struct unfolder *un, const struct search *s, uint32_t condition, uint32_t must)
+{
+    const struct pt_unfolding *u = un->u;
+    const struct list *readers = &un->readers[condition];
+    if (!un->walk.on) {
+        for (uint32_t k = 0; k < readers->count; k++)
+            add_option(un, s, readers->items[k], must);
+        return;
+    }
+    uint32_t *list = pt_unfold_use_list(un, condition, pt_unfold_groups(un, u->condition_place[condition]));
+    readers = pt_unfold_uses(un, list);
+    for (uint32_t k = 0; k < readers->count; k++) {
+        const struct pt_unfold_event *e = &u->events[readers->items[k]];
+        uint32_t mark = e->post_start + pt_net_made(un->net, e->transition);
+        while (u->condition_read[mark] != condition)
+            mark++;
+        add_option(un, s, mark, must);
+    }
+}
+
 void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_t *conditions, uint32_t mark)
 {
     struct search s = {.transition = transition,
@@ -229,13 +257,8 @@ void pt_unfold_histories(struct unfolder *un, uint32_t transition, const uint32_
     un->slots[s.count] = mark;
     s.stamp = pt_unfold_know_reads(un, s.consumed, conditions, s.count + (mark != PT_NONE));
     un->options_list.count = 0;
-    for (uint32_t i = 0; i < s.consumed; i++) {
-        const struct list *readers = &un->readers[conditions[i]];
-        for (uint32_t k = 0; k < readers->count; k++) {
-            if (is_option(un, &s, readers->items[k], mark))
-                pt_list_add(&un->options_list, readers->items[k]);
-        }
-    }
+    for (uint32_t i = 0; i < s.consumed; i++)
+        add_options(un, &s, conditions[i], mark);
     if (un->options_list.count)
         un->options_list.count = pt_sort_distinct(un->options_list.items, un->options_list.count);
     choose_all(un, &s, mark);

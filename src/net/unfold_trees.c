@@ -19,6 +19,11 @@
 #include "net/components.h"
 #include "net/unfold_impl.h"
 
+enum {
+    LONG_LIST = 16, /* uses of a condition */
+    FEW_USES = 8,   /* below a fork */
+};
+
 void pt_unfold_walk_charge(struct unfolder *un, uint64_t bytes)
 {
     un->bytes += bytes;
@@ -99,30 +104,12 @@ static void index_conditions(struct unfolder *un, uint32_t event)
         w->condition_node[c] = node;
         while (node < w->node_count && w->nodes[node].condition == c)
             node++;
-        count = u->condition_place[c] == PT_NONE ? 0 : pt_unfold_groups(un, u->condition_place[c]);
+        count = u->condition_place[c] == PT_NONE ? 0 : pt_unfold_groups(un, u->condition_place[c]) + un->reads;
         for (uint32_t k = 0; k < count; k++)
             pt_list_add(&w->users, 0);
     }
     pt_unfold_walk_charge(un, e->post_count * (sizeof *w->condition_node + sizeof *w->user_start) +
                                   (w->users.count - users) * sizeof *w->users.items);
-}
-
-/* Lists the event with what it consumes. */
-static void add_uses(struct unfolder *un, uint32_t event)
-{
-    const struct pt_unfold_event *e = &un->u->events[event];
-    struct walk *w = &un->walk;
-    uint32_t consumed = event == 0 ? 0 : pt_net_consumed(un->net, e->transition);
-    for (uint32_t i = 0; i < consumed; i++) {
-        uint32_t condition = un->u->pre[e->pre_start + i], place = un->u->condition_place[condition];
-        uint32_t arc = un->net->transitions[e->transition].pre_start + i;
-        uint32_t group = pt_unfold_groups(un, place) > 1 ? un->consumer_slot[arc] : 0;
-        uint32_t *last = &w->users.items[w->user_start[condition] + group];
-        struct use use = {event, *last};
-        PT_PUSH(w->uses, w->use_count, w->use_cap, use);
-        *last = w->use_count;
-    }
-    pt_unfold_walk_charge(un, consumed * sizeof *w->uses);
 }
 
 void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
@@ -137,7 +124,7 @@ void pt_unfold_walk_keep(struct unfolder *un, uint32_t event)
         add_nodes(un, event, x->root);
     w->root = x->root;
     index_conditions(un, event);
-    add_uses(un, event);
+    pt_unfold_uses_add(un, event);
     pt_unfold_walk_charge(un, (w->node_count - nodes) * (sizeof *w->nodes + sizeof *w->node_place) +
                                   (w->chunk_count - chunks) * sizeof *w->chunks +
                                   w->root_count * sizeof *w->roots.items + sizeof *w->verdict + sizeof *w->visited +
@@ -149,6 +136,9 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
     struct pt_components components;
     if (!pt_net_follow_components(un->net, budget, &components))
         return false;
+    pt_map64_init(&un->walk.ways);
+    un->walk.long_list = un->options->walk_until == 0 ? LONG_LIST : 2; /* tests are about small nets */
+    un->walk.few_uses = un->options->walk_until == 0 ? FEW_USES : 1;
     bool fits = pt_unfold_find_parts(un, &components);
     pt_components_release(&components);
     for (uint32_t e = 0; fits && e < un->u->event_count; e++) {
@@ -171,13 +161,14 @@ bool pt_unfold_walk_begin(struct unfolder *un, uint64_t *budget)
 void pt_unfold_walk_end(struct unfolder *un)
 {
     struct walk *w = &un->walk;
-    void *const all[] = {w->place_part,   w->parts,       w->move_start,  w->moves,          w->nodes,
-                         w->node_place,   w->one_of_each, w->first_node,  w->condition_node, w->user_start,
-                         w->users.items,  w->uses,        w->chunks,      w->roots.items,    w->joined,
-                         w->tokens.items, w->blocked,     w->marks.items, w->verdict,        w->visited,
-                         w->path.items,   w->found.items};
+    void *const all[] = {
+        w->place_part,  w->parts,          w->move_start, w->moves,       w->nodes,       w->node_place, w->one_of_each,
+        w->first_node,  w->condition_node, w->user_start, w->users.items, w->uses,        w->chunks,     w->roots.items,
+        w->joined,      w->tokens.items,   w->blocked,    w->marks.items, w->verdict,     w->visited,    w->path.items,
+        w->found.items, w->looked,         w->kept,       w->forks,       w->asked.items, w->below.items};
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
+    pt_map64_release(&w->ways);
     un->bytes -= w->bytes;
     *w = (struct walk){0};
 }

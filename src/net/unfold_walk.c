@@ -31,7 +31,10 @@
 
 enum answer { NO, YES, ASK };
 
-enum { MOST_STEPS = 16 }; /* of a walk; then cuts are compared */
+enum {
+    MOST_STEPS = 16, /* of a walk; then cuts are compared */
+    FEW_FOUND = 16,  /* conditions; more are sorted before they are put into order one by one */
+};
 
 /* Verdicts on events, beside a frame: its history is part of no run with that of the event; of some; it is in that. */
 enum { AGAINST, WITH, WITHIN, VERDICTS = 4 };
@@ -207,7 +210,7 @@ static bool is_with(struct unfolder *un, uint32_t condition)
 }
 
 /* Adds the conditions of a component that an event made to the list. */
-static void add_made(const struct unfolder *un, uint32_t event, uint32_t component, struct list *to)
+static inline void add_made(const struct unfolder *un, uint32_t event, uint32_t component, struct list *to)
 {
     const struct pt_unfold_event *e = &un->u->events[event];
     uint32_t count, made = pt_net_made(un->net, e->transition);
@@ -236,24 +239,35 @@ static bool is_blocked(const struct unfolder *un, uint32_t transition, uint32_t 
     return false;
 }
 
-/* Follows the uses of a condition, of one group, in a component. */
-static void add_users(struct unfolder *un, uint32_t last, uint32_t component)
+/* Follows a use in a component. */
+static inline void add_user(struct unfolder *un, uint32_t event, uint32_t component)
 {
-    struct walk *w = &un->walk;
-    for (uint32_t use = last; use != 0; use = w->uses[use - 1].next) {
-        w->work++;
-        if (is_compatible(un, w->uses[use - 1].event))
-            add_made(un, w->uses[use - 1].event, component, &w->found);
-    }
+    un->walk.work++;
+    if (is_compatible(un, event))
+        add_made(un, event, component, &un->walk.found);
 }
 
-uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
+/* Follows all of a list. */
+static void add_users(struct unfolder *un, uint32_t *list, uint32_t component)
+{
+    const struct walk *w = &un->walk;
+    if (pt_unfold_is_short(w, *list)) {
+        for (uint32_t use = *list; use != 0; use = w->uses[use - 1].next)
+            add_user(un, w->uses[use - 1].event, component);
+        return;
+    }
+    const struct list *uses = pt_unfold_uses(un, list);
+    for (uint32_t i = 0; i < uses->count; i++)
+        add_user(un, uses->items[i], component);
+}
+
+/* Lists all that is concurrent with the event in a component. */
+static void look_in(struct unfolder *un, uint32_t component)
 {
     struct walk *w = &un->walk;
     struct list *found = &w->found;
-    uint32_t component = w->parts[w->place_part[place]], kept = 0;
-    found->count = 0;
     uint32_t token = w->nodes[pt_unfold_tip(un, w->root, component)].token;
+    found->count = 0;
     if (w->blocked[component] != w->frame && token < GONE)
         pt_list_add(found, token);
     for (uint32_t i = 0; i < found->count; i++) { /* grows on the way */
@@ -261,19 +275,40 @@ uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
         bool mixed = un->consumer_start[at + 1] - un->consumer_start[at] > groups;
         for (uint32_t k = 0; k < groups; k++) {
             if (mixed || !is_blocked(un, un->consumers[un->consumer_start[at] + k], at))
-                add_users(un, w->users.items[w->user_start[found->items[i]] + k], component);
+                add_users(un, pt_unfold_use_list(un, found->items[i], k), component);
         }
     }
-    for (uint32_t i = 0; i < found->count; i++) {
-        if (un->u->condition_place[found->items[i]] == place)
-            found->items[kept++] = found->items[i];
-    }
-    kept = kept > 1 ? pt_sort_distinct(found->items, kept) : kept;
+    if (found->count > FEW_FOUND)
+        found->count = pt_sort_distinct(found->items, found->count);
+}
+
+/* Puts a condition into the list of those at its place, which begins with the newest. */
+static void list_found(struct unfolder *un, uint32_t condition)
+{
+    uint32_t place = un->u->condition_place[condition], *at = &un->place_head[place];
+    if (un->place_stamp[place] != un->row_now)
+        *at = PT_NONE;
+    un->place_stamp[place] = un->row_now;
+    while (*at != PT_NONE && *at > condition)
+        at = &un->place_next[*at];
+    un->place_next[condition] = *at;
+    *at = condition;
+}
+
+uint32_t pt_unfold_walk_first(struct unfolder *un, uint32_t place)
+{
+    struct walk *w = &un->walk;
+    uint32_t component = w->parts[w->place_part[place]];
     un->place_head[place] = PT_NONE;
     un->place_stamp[place] = un->row_now;
-    for (uint32_t i = 0; i < kept; i++) {
-        un->place_next[found->items[i]] = un->place_head[place];
-        un->place_head[place] = found->items[i];
+    if (w->looked[component] == w->frame)
+        return PT_NONE; /* it was not among what was found */
+    w->looked[component] = w->frame;
+    look_in(un, component);
+    for (uint32_t i = 0; i < w->found.count; i++) {
+        uint32_t condition = w->found.items[i];
+        if (w->parts[w->place_part[un->u->condition_place[condition]]] == component) /* others are not asked for here */
+            list_found(un, condition);
     }
     return un->place_head[place];
 }

@@ -412,6 +412,34 @@ int main(void)
 """
 
 
+def come_and_go(count):
+    """The lines of a trace: threads that each write a variable under a lock, four at a time."""
+    for n in range(1, count + 5):
+        if n > 4:
+            yield f"M|join(T{n - 4})|a.c:6"
+        if n <= count:
+            yield from (f"M|fork(T{n})|a.c:1", f"T{n}|acq(m)|a.c:2", f"T{n}|w(x)={n % 9}|a.c:3", f"T{n}|rel(m)|a.c:4")
+
+
+def check_goers(portent, folder):
+    """What threads that have ended knew costs no others anything, unless a property asks about all of them; nor do their violations."""
+    properties = os.path.join(folder, "goers.prop")
+    with open(properties, "w", encoding="utf-8") as file:
+        file.write("property p at each i: (x < 9 since true) && @i x < 9 && @M x < 9;\nproperty q at each i: x < 5;\n")
+    peaks = []
+    for count in (250, 2000):
+        trace = os.path.join(folder, f"goers{count}.trace")
+        with open(trace, "w", encoding="utf-8") as file:
+            file.write("\n".join(come_and_go(count)) + "\n")
+        p, q = json.loads(expect(1, run(portent, "check", "--json", "-s", properties, trace)).stdout)["properties"]
+        same(f"verdicts with {count} threads", (p["verdict"], q["verdict"]), ("holds", "violated"))
+        breaks = sorted(f"T{n}" for n in range(1, count + 1) if n % 9 > 4 or (n - 1) % 9 > 4)  # its own, or heard of with the lock
+        same("threads that break q", sorted(at["thread"] for at in q["at"] if at["thread"] != "M"), breaks)
+        peaks.append(p["peak_bytes"])
+    if peaks[1] > 12 * peaks[0]:
+        raise Failure(f"eight times as many threads take {peaks[1]} bytes in place of {peaks[0]}")
+
+
 def check_fault(portent, folder):
     """A store faults, and another thread stores there before the handler returns: both race, the one that was disturbed too."""
     program = Program(portent, *lay_out(os.path.join(folder, "fault"), FAULT, "property any at each i: race_free(*);\n"), folder)
@@ -1211,6 +1239,7 @@ def main():
     tests["libraries"] = lambda folder: check_libraries(options.portent, folder)
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
+    tests["goers"] = lambda folder: check_goers(options.portent, folder)
     tests["fault"] = lambda folder: check_fault(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
     tests["endings"] = lambda folder: check_endings(options.portent, folder)

@@ -106,6 +106,32 @@ static void test_equal_units_are_shared(void **state)
     free(m);
 }
 
+/* Of whom others know something: those who are asked; all, only where they are quantified or asked by a variable. */
+static void test_who_is_tracked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool named, others; /* the one thread that it names, if it does; any other */
+    } cases[] = {
+        {"property p at each i: x > 0 since y > 0;", false, false},
+        {"property p at each i: @i x > 0;", false, false},
+        {"property p at each i: @T x > 0 && once write(x);", true, false},
+        {"property p at each i: @T @i x > 0;", true, true},
+        {"property p at T: x > 0;", false, false},
+        {"property p at T: exists j: @j x > 0;", true, true},
+        {"property p at each i: forall j: x > 0;", true, true},
+        {"property p at each i: x > 0; property q at each i: exists j != i: @j x > 0;", true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_mttl *m = compile(cases[i].text);
+        for (uint32_t slot = 0; slot < m->threads.count; slot++)
+            assert_int_equal(pt_mttl_tracks(m, slot), cases[i].named);
+        assert_int_equal(pt_mttl_tracks(m, m->threads.count), cases[i].others);
+        free(m);
+    }
+}
+
 /* Every cut is refused; every flipped byte is refused or harmless (AddressSanitizer sees to "harmless"). */
 static void test_damage(void **state)
 {
@@ -288,13 +314,10 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compiled_is_valid),
-        cmocka_unit_test(test_equal_units_are_shared),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_loops_in_use),
-        cmocka_unit_test(test_skipping),
-        cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_compiled_is_valid), cmocka_unit_test(test_equal_units_are_shared),
+        cmocka_unit_test(test_who_is_tracked),    cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_loops_in_use),      cmocka_unit_test(test_skipping),
+        cmocka_unit_test(test_growing),           cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

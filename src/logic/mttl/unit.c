@@ -259,8 +259,6 @@ enum pt_status pt_mttl_finish_unit(struct pt_mttl_compiler *c, enum pt_mttl_kind
             memcpy(unit.before, sort, sizeof unit.before);
             sort[unit.params]++;
         }
-        if (unit.self == PT_MTTL_ANY)
-            c->t.flags |= PT_MTTL_THREADS;
         append_program(c, d);
         if (same)
             *same = c->t.unit_count;
@@ -283,6 +281,8 @@ static uint32_t add_lookup(struct pt_mttl_compiler *c, uint32_t thread, uint32_t
     struct pt_mttl_lookup lookup = {.thread = pt_mttl_reference(d, thread), .unit = unit};
     for (uint32_t k = 0; k < c->t.units[unit].params; k++)
         lookup.args[k] = pt_mttl_reference(d, params[k]);
+    if (pt_mttl_is_symbol(lookup.thread))
+        c->t.flags |= PT_MTTL_THREADS;
     pt_buf_init(&text);
     if (node->kind == PT_AST_KNOWN && node->text)
         pt_buf_puts(&text, node->text);

@@ -80,7 +80,7 @@ static bool make_room(struct pt_thread *self, struct pt_local_monitor *monitor, 
 
 static bool fill_known(struct pt_thread *self, struct pt_local_monitor *monitor, struct pt_knows knows)
 {
-    uint32_t vars = pt_monitor_block->vars.count, end = pt_monitor_place(monitor->slot) + 1;
+    uint32_t vars = pt_monitor_block->vars.count, end = monitor->tracks ? pt_monitor_place(monitor->slot) + 1 : vars;
     if (knows.vector && knows.vector->count > end)
         end = knows.vector->count;
     if (knows.fact && knows.fact->place >= end)
