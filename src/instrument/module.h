@@ -248,9 +248,9 @@ LLVMBasicBlockRef pt_split_before(struct pt_module *m, LLVMValueRef inst);
 void pt_end_stretches(struct pt_module *m);
 void pt_leave_stretches(struct pt_module *m);
 
-/* apart.c: last of all, makes the body beside the twin a function of its own, both without places. False: not this one.
- */
-bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function);
+/* apart.c: last of all, makes the body beside the twin a function of its own, with or without places. False: not this
+ * one. */
+bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function, bool with_places);
 
 /* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
 bool pt_is_plain(const struct pt_hooked_access *access);

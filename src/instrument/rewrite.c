@@ -519,7 +519,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
             continue;
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
-        if (!how->locals && !pt_put_body_apart(m, f))
+        if (!pt_put_body_apart(m, f, how->locals) && !how->locals)
             forget_locals(f);
     }
     pt_end_stretches(m);
