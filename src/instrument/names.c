@@ -431,10 +431,28 @@ void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, 
     name_memory(m, nameless ? NULL : LLVMGetOperand(access->inst, access->address), bytes, name);
 }
 
-void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
+bool pt_has_other(const struct pt_hooked_access *access)
 {
-    unsigned mutex = pt_operand(access->row->mutex);
-    name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
+    return access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_STRING ||
+           (access->kind == PT_ACCESS_CALL && access->row->waits);
+}
+
+void pt_name_other(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
+{
+    struct pt_hooked_access source = *access;
+    if (access->kind == PT_ACCESS_CALL) {
+        unsigned mutex = pt_operand(access->row->mutex);
+        name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
+        return;
+    }
+    source.address = pt_operand(access->row->source);
+    pt_name_access(m, &source, name);
+}
+
+unsigned pt_kind_of_name(const struct pt_module *m, const struct pt_hooked_access *access, bool other)
+{
+    bool second = access->kind == PT_ACCESS_LIBRARY_READ && access->other != PT_NONE && access->other < access->address;
+    return other || second ? m->kind_other_name : m->kind_name;
 }
 
 /* Notes that `variable` lives in (an address) or is (a value, with so much added) the first operand of a debug
@@ -559,10 +577,10 @@ void pt_note_names(struct pt_module *m, LLVMValueRef function)
     for (size_t i = 0; i < m->access_count; i++) {
         const struct pt_hooked_access *access = &m->accesses[i];
         pt_name_access(m, access, &name);
-        note(m, access->inst, m->kind_name, &name);
-        if (access->kind == PT_ACCESS_CALL && access->row->waits) {
-            pt_name_mutex(m, access, &name);
-            note(m, access->inst, m->kind_mutex_name, &name);
+        note(m, access->inst, pt_kind_of_name(m, access, false), &name);
+        if (pt_has_other(access)) {
+            pt_name_other(m, access, &name);
+            note(m, access->inst, m->kind_other_name, &name);
         }
     }
     pt_buf_release(&name);
