@@ -180,7 +180,7 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
         if level != "-O0":
             # Beside its hook an atomic operation is there as it is, for where nobody asks.
             check(sum("atomicrmw add" in line for line in twins["mixed"]) == 1, f"{level}: {twins['mixed']}")
-            looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
+            looks = {name: [line for line in lines if "portent.look" in line] for name, lines in twins.items()}
             # Where the stack of calls is, is found once in a body of its own (src/instrument/apart.c), whatever there is to store.
             check(sum("@__portent_calls" in line for line in bodies["stretches"]) == 1, f"{level}: {bodies['stretches']}")
             # three accesses and one of what was inlined; then one, and the conditional two
