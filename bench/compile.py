@@ -2,8 +2,8 @@
 """What `portent cc` costs beside clang: bench/compile.py [--portent P] [--rounds N] [--real FOLDER] [--against P] [SOURCE...]
 
 Compiles small C and C++ sources, and with --real those of lmdb, zstd and leveldb that tests/real/fetch has unpacked there, to objects:
-with clang, with clang -g (`portent cc` adds it), and with `portent cc`; with --against, by another build of it as well. Rounds are
-interleaved. CPU time is user and system time of the whole process tree; of each source and way the least of all rounds, summed over the
+with clang, with clang -g (`portent cc` adds it), and with `portent cc` and `portent cc -g`; with --against, by another build of it as well.
+Ratios are to clang, those of `portent cc -g` to clang -g. Rounds are interleaved. CPU time is user and system time of the whole process tree; of each source and way the least of all rounds, summed over the
 sources of a row.
 """
 import argparse
@@ -74,8 +74,8 @@ def main():
     portent = os.path.abspath(options.portent)
     said = subprocess.run([portent, "cc", "--version"], check=True, capture_output=True, text=True).stdout
     clang = os.path.join(re.search(r"InstalledDir: (.*)", said)[1], "clang")
-    print("| source | level | clang, ms | with -g | portent cc |" + (" before |" if options.against else ""))
-    print("|---|---|---|---|---|" + ("---|" if options.against else ""))
+    print("| source | level | clang, ms | clang -g | portent cc | portent cc -g |" + (" before | before, -g |" if options.against else ""))
+    print("|---|---|---|---|---|---|" + ("---|---|" if options.against else ""))
     with tempfile.TemporaryDirectory() as scratch:
         for title, folder, sources, flags in rows(options, scratch):
             for level in options.levels.split(","):
@@ -88,7 +88,8 @@ def measure(options, portent, clang, folder, sources, flags, output):
     for source in sources:
         cxx = source.endswith((".cc", ".cpp"))
         plain, mine = [clang + "++" if cxx else clang], "c++" if cxx else "cc"
-        ways = [plain, [*plain, "-g"], [portent, mine], *([[os.path.abspath(options.against), mine]] if options.against else [])]
+        tools = [portent, *([os.path.abspath(options.against)] if options.against else [])]
+        ways = [plain, [*plain, "-g"], *([tool, mine, *flag] for tool in tools for flag in ([], ["-g"]))]
         best = [None] * len(ways)
         for _ in range(options.rounds):
             for at, way in enumerate(ways):
@@ -103,7 +104,7 @@ def measure(options, portent, clang, folder, sources, flags, output):
 
 def show(title, level, totals):
     if totals:
-        ratios = " | ".join(f"{total / totals[0]:.2f}x" for total in totals[1:])
+        ratios = " | ".join(f"{total / totals[at > 1 and at % 2]:.2f}x" for at, total in enumerate(totals) if at > 0)
         print(f"| {title} | {level} | {totals[0] * 1000:.0f} | {ratios} |", flush=True)
 
 

@@ -1,5 +1,5 @@
 /*
- * The body with hooks as a function of its own, where a function has a twin (twins.c) and nobody wants to debug it:
+ * The body with hooks as a function of its own, where a function has a twin (twins.c):
  *
  *     f:        if (!__portent_plain) return f.hooks(arguments); twin
  *     f.hooks:  body                                                     (optnone: selected fast, allocated with care)
@@ -14,11 +14,15 @@
  *
  * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
  * that ask where they were called from; nor from LLVM 20 on, whose records of locals are no instructions that could be
- * taken out. And not with debug information of lines and locals, which belongs to one function: both are left out, and
- * each instruction of f is where f begins, since LLVM wants a place of each call.
+ * taken out.
  *
- * What was inlined into f would then be gone from debug information, and no property could name it. So the first
- * function that has code of it loads a byte in its place, before the body with hooks is called.
+ * Where nobody wants to debug the program, lines and locals are left out of both, and each instruction of f is where f
+ * begins, since LLVM wants a place of each call. What was inlined into f would then be gone from debug information, and
+ * no property could name it. So the first function that has code of it loads a byte in its place, before the body with
+ * hooks is called.
+ *
+ * With -g the body takes f's debug information along, with lines and locals, and the twin has a copy of what says which
+ * function that is, and its own lines in it: to a debugger both are f, and who stops at f stops in the one that runs.
  *
  * Guarantee: f does what it did, and debug information has the functions that it had. Cost: linear in the function.
  */
@@ -29,6 +33,8 @@
 
 #include <llvm-c/Comdat.h>
 
+#include "instrument/subprogram.h"
+
 struct apart {
     LLVMValueRef from, to;
     LLVMMetadataRef *inlined; /* functions that nobody has mentioned yet */
@@ -36,6 +42,7 @@ struct apart {
     struct pt_map64 at; /* arguments, locals and the stack of calls, to indices of `theirs` */
     LLVMValueRef *theirs;
     size_t count, cap;
+    bool has_places; /* debug information of lines and locals is wanted */
 };
 
 static bool asks_for_its_caller(LLVMValueRef call)
@@ -63,7 +70,7 @@ static bool can_be_apart(LLVMValueRef function)
     return true;
 }
 
-/* ---- debug information ---- */
+/* ---- debug information that is left out ---- */
 
 static void note_inlined(struct pt_module *m, struct apart *apart, LLVMMetadataRef place)
 {
@@ -109,6 +116,48 @@ static void mention_inlined(struct pt_module *m, const struct apart *apart)
             LLVMDIBuilderCreateDebugLocation(m->context, LLVMDISubprogramGetLine(function), 0, function, entry));
         LLVMValueRef load = LLVMBuildLoad2(m->builder, m->i8, LLVMGetNamedGlobal(m->module, "__portent_plain"), "");
         LLVMSetVolatile(load, true);
+    }
+}
+
+/* ---- that is divided ---- */
+
+/* The same place in a function that is described by `subprogram`. */
+static LLVMMetadataRef place_in(struct pt_module *m, LLVMMetadataRef subprogram, LLVMMetadataRef place)
+{
+    LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(place), scope = LLVMDILocationGetScope(place);
+    LLVMMetadataRef file = LLVMDIScopeGetFile(scope);
+    if (outer) {
+        outer = place_in(m, subprogram, outer);
+    } else if (file == LLVMDIScopeGetFile(subprogram)) {
+        scope = subprogram;
+    } else {
+        LLVMDIBuilderRef builder = LLVMCreateDIBuilder(m->module);
+        scope = LLVMDIBuilderCreateLexicalBlockFile(builder, subprogram, file, 0);
+        LLVMDisposeDIBuilder(builder);
+    }
+    return LLVMDIBuilderCreateDebugLocation(m->context, LLVMDILocationGetLine(place), LLVMDILocationGetColumn(place),
+                                            scope, outer);
+}
+
+/* The body with hooks keeps all there is; the twin, whose variables nobody can see, has lines in a function of the same
+ * name. */
+static void divide_places(struct pt_module *m, struct apart *apart)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(apart->from), copy = pt_copy_subprogram(subprogram);
+    unsigned loop = LLVMGetMDKindIDInContext(m->context, "llvm.loop", 9); /* has places, which nobody needs any more */
+    LLVMSetSubprogram(apart->to, subprogram);
+    LLVMSetSubprogram(apart->from, copy);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(apart->from); block; block = LLVMGetNextBasicBlock(block)) {
+        LLVMMetadataRef known = NULL, same = NULL;
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
+            LLVMMetadataRef place = LLVMInstructionGetDebugLoc(inst);
+            if (place && place != known)
+                same = place_in(m, copy, place);
+            known = place ? place : known;
+            if (place)
+                LLVMInstructionSetDebugLoc(inst, same);
+        }
+        LLVMSetMetadata(LLVMGetBasicBlockTerminator(block), loop, NULL);
     }
 }
 
@@ -204,14 +253,26 @@ static void remove_unused(LLVMBasicBlockRef entry)
     }
 }
 
+static LLVMValueRef theirs(const void *arg, LLVMValueRef ours)
+{
+    const struct apart *apart = arg;
+    uint32_t at = pt_map64_get(&apart->at, pt_key(ours));
+    return at == PT_NONE ? ours : apart->theirs[at];
+}
+
 static void use_theirs(const struct apart *apart, LLVMBasicBlockRef block)
 {
     for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
-        LLVMInstructionSetDebugLoc(inst, NULL);
+        if (!apart->has_places)
+            LLVMInstructionSetDebugLoc(inst, NULL);
+        if (LLVMIsADbgVariableIntrinsic(inst)) {
+            pt_replace_places(inst, theirs, apart);
+            continue;
+        }
         for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(inst); i++) {
-            uint32_t at = pt_map64_get(&apart->at, pt_key(LLVMGetOperand(inst, i)));
-            if (at != PT_NONE)
-                LLVMSetOperand(inst, i, apart->theirs[at]);
+            LLVMValueRef ours = LLVMGetOperand(inst, i), other = theirs(apart, ours);
+            if (other != ours)
+                LLVMSetOperand(inst, i, other);
         }
     }
 }
@@ -247,7 +308,8 @@ static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apa
     LLVMBasicBlockRef block = LLVMInsertBasicBlockInContext(m->context, twin, "");
     LLVMPositionBuilderAtEnd(m->builder, block);
     mention_inlined(m, apart);
-    LLVMSetCurrentDebugLocation2(m->builder, pt_place_of_entry(m, apart->from));
+    LLVMSetCurrentDebugLocation2(m->builder, apart->has_places ? pt_place_before_body(m, apart->from)
+                                                               : pt_place_of_entry(m, apart->from));
     LLVMValueRef call = LLVMBuildCall2(m->builder, type, apart->to, arguments, count, "");
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(apart->from));
     LLVMSetTailCall(call, true);
@@ -261,17 +323,20 @@ static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apa
     return block;
 }
 
-bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function)
+bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function, bool with_places)
 {
     LLVMBasicBlockRef twin = m->twin;
     m->twin = NULL;
     if (!twin || LLVM_VERSION_MAJOR > 19 || !can_be_apart(function))
         return false;
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function), first = LLVMGetNextBasicBlock(entry);
-    struct apart apart = {.from = function, .to = add_function(m, function)};
+    struct apart apart = {.from = function, .to = add_function(m, function), .has_places = with_places};
     pt_map64_init(&apart.at);
-    forget_places(m, &apart);
+    if (!with_places)
+        forget_places(m, &apart);
     move_blocks(m, &apart, first, twin);
+    if (with_places && LLVMGetSubprogram(function))
+        divide_places(m, &apart);
     LLVMBasicBlockRef call = build_call(m, &apart, twin);
     LLVMSetSuccessor(LLVMGetBasicBlockTerminator(entry), 0, call);
     remove_unused(entry);

@@ -7,7 +7,8 @@
  *     tell: arguments on the stack; call __portent_look; testl $stretch, asked(%rip); jmp rest  (behind the function)
  *
  * Each costs LLVM the start of its assembler and a good deal for each operand and each line, so there is one symbol in
- * it, and what the module tells of all its stretches is in one table.
+ * it, and what the module tells of all its stretches is in one table; what is always the same are numbers, not names of
+ * instructions; and the call is of a jump that the module has once.
  *
  * As branches and calls of LLVM's each is two blocks and a dozen instructions, and one here: mdb.c, which has 1700
  * stretches, compiled in 2.8 times plain's time with those, and 1.9 times without any. It is told with the registers
@@ -34,6 +35,7 @@
 #include "instrument/looks.h"
 
 #define ASKED ".portent.asked"
+#define LOOK  ".Lportent.look"
 
 bool pt_is_plain(const struct pt_hooked_access *access)
 {
@@ -156,19 +158,20 @@ static unsigned put_stretch(struct pt_module *m, const struct pt_stretch *stretc
 }
 
 /* Of jumps it is said how long they are, so that the assembler need not find out. The stack below may be in use without
- * a frame (the red zone), so it is left alone. Bound at once, not when it is called first: who does that does not keep
- * all registers. */
+ * a frame (the red zone), so it is left alone: the first number is `addq $-128, %rsp`, the second `leaq N(%rsp), %rsp`,
+ * where N is a byte. */
 static void write_text(char *text, size_t size, unsigned count, unsigned stretch)
 {
     size_t at = (size_t)snprintf(text, size,
                                  "cmpb $$0, ${%u:c}+%zu(%%rip)\n{disp32} je 771f\n772:\n.subsection 1\n771:\n"
-                                 "leaq -128(%%rsp), %%rsp\n",
+                                 ".long 0x80c48348\n",
                                  count, offsetof(struct pt_asked, quiet) + stretch);
     for (unsigned i = count; i > 0; i--)
         at += (size_t)snprintf(text + at, size - at, "pushq $%u\n", i - 1);
+    _Static_assert(128 + 8 * PT_LOOK_ARGUMENTS < 256, "a byte");
     snprintf(text + at, size - at,
-             "call *__portent_look@GOTPCREL(%%rip)\ntestl $$%u, ${%u:c}(%%rip)\n"
-             "leaq %u(%%rsp), %%rsp\n{disp32} jmp 772b\n.previous",
+             "call " LOOK "\ntestl $$%u, ${%u:c}(%%rip)\n"
+             ".quad 0x%x24a48d48\n{disp32} jmp 772b\n.previous",
              stretch, count, 128 + 8 * count);
 }
 
@@ -179,6 +182,13 @@ static LLVMValueRef as_argument(struct pt_module *m, LLVMValueRef value)
     return LLVMBuildIntCast2(m->builder, value, m->i64, false, "");
 }
 
+/* Bound at once, not when it is called first: who does that does not keep all registers. */
+static void put_call(struct pt_module *m)
+{
+    static const char text[] = ".text\n" LOOK ":\njmp *__portent_look@GOTPCREL(%rip)\n";
+    LLVMAppendModuleInlineAsm(m->module, text, sizeof text - 1);
+}
+
 /* The table is a module's, and how long it is is known when that is done: until then something stands for it. */
 static void need_table(struct pt_module *m)
 {
@@ -186,6 +196,7 @@ static void need_table(struct pt_module *m)
         return;
     m->asked = LLVMAddGlobal(m->module, m->i8, ".portent.asking");
     LLVMSetLinkage(m->asked, LLVMExternalLinkage);
+    put_call(m);
     m->looks = pt_xcalloc(1, sizeof *m->looks);
 }
 

@@ -68,7 +68,7 @@ struct pt_module {
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
     LLVMTypeRef i8, i32, i64, byte_pointer;
-    unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_mutex_name; /* metadata kinds */
+    unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_other_name; /* metadata kinds */
     enum pt_phase phase;
     struct pt_map64 kept_arguments; /* what kept.c knows of them */
     unsigned kept_depth;            /* while that is being found out: how many calls deep, from 1 on */
@@ -187,8 +187,11 @@ struct pt_place {
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
 void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
-/* The mutex of a wait. */
-void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
+/* Some have two: of a wait the mutex, of a copy its source. */
+bool pt_has_other(const struct pt_hooked_access *access);
+void pt_name_other(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
+/* The metadata in which an access or its other has its name. */
+unsigned pt_kind_of_name(const struct pt_module *m, const struct pt_hooked_access *access, bool other);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
 /* The function that a scope of debug information is, or is inside of; false: it has no name. */
 LLVMMetadataRef pt_function_scope(struct pt_module *m, LLVMMetadataRef scope);
@@ -248,9 +251,9 @@ LLVMBasicBlockRef pt_split_before(struct pt_module *m, LLVMValueRef inst);
 void pt_end_stretches(struct pt_module *m);
 void pt_leave_stretches(struct pt_module *m);
 
-/* apart.c: last of all, makes the body beside the twin a function of its own, both without places. False: not this one.
- */
-bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function);
+/* apart.c: last of all, makes the body beside the twin a function of its own, with or without places. False: not this
+ * one. */
+bool pt_put_body_apart(struct pt_module *m, LLVMValueRef function, bool with_places);
 
 /* looks.c: is an access looked at for itself alone? Others order what threads do, or say where memory comes from. */
 bool pt_is_plain(const struct pt_hooked_access *access);

@@ -431,10 +431,28 @@ void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, 
     name_memory(m, nameless ? NULL : LLVMGetOperand(access->inst, access->address), bytes, name);
 }
 
-void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
+bool pt_has_other(const struct pt_hooked_access *access)
 {
-    unsigned mutex = pt_operand(access->row->mutex);
-    name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
+    return access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_STRING ||
+           (access->kind == PT_ACCESS_CALL && access->row->waits);
+}
+
+void pt_name_other(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
+{
+    struct pt_hooked_access source = *access;
+    if (access->kind == PT_ACCESS_CALL) {
+        unsigned mutex = pt_operand(access->row->mutex);
+        name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
+        return;
+    }
+    source.address = pt_operand(access->row->source);
+    pt_name_access(m, &source, name);
+}
+
+unsigned pt_kind_of_name(const struct pt_module *m, const struct pt_hooked_access *access, bool other)
+{
+    bool second = access->kind == PT_ACCESS_LIBRARY_READ && access->other != PT_NONE && access->other < access->address;
+    return other || second ? m->kind_other_name : m->kind_name;
 }
 
 /* Notes that `variable` lives in (an address) or is (a value, with so much added) the first operand of a debug
@@ -533,21 +551,20 @@ void pt_find_locals(struct pt_module *m, LLVMValueRef function)
         }
 }
 
-/* With its place, which the optimiser takes from what it moves out of a loop. */
+/* With its place, which the optimiser takes from what it moves out of a loop: the file, and a number for line and
+ * column. */
 static void note(struct pt_module *m, LLVMValueRef inst, unsigned kind, const struct pt_buf *name)
 {
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst);
     LLVMMetadataRef file = location ? LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) : NULL;
     unsigned len = 0;
     const char *path = file ? LLVMDIFileGetFilename(file, &len) : "";
-    struct pt_buf place;
-    pt_buf_init(&place);
-    pt_buf_printf(&place, "%u:%u:%.*s", location ? LLVMDILocationGetLine(location) : 0,
-                  location ? LLVMDILocationGetColumn(location) : 0, (int)len, path);
-    LLVMMetadataRef texts[] = {LLVMMDStringInContext2(m->context, name->text, name->len),
-                               LLVMMDStringInContext2(m->context, place.text, place.len)};
-    LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, texts, 2)));
-    pt_buf_release(&place);
+    uint64_t line = location ? LLVMDILocationGetLine(location) : 0;
+    uint64_t column = location ? LLVMDILocationGetColumn(location) : 0;
+    LLVMMetadataRef noted[] = {LLVMMDStringInContext2(m->context, name->text, name->len),
+                               LLVMMDStringInContext2(m->context, path, len),
+                               LLVMValueAsMetadata(LLVMConstInt(m->i64, line << 32 | column, false))};
+    LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, noted, 3)));
 }
 
 void pt_note_names(struct pt_module *m, LLVMValueRef function)
@@ -559,44 +576,44 @@ void pt_note_names(struct pt_module *m, LLVMValueRef function)
     for (size_t i = 0; i < m->access_count; i++) {
         const struct pt_hooked_access *access = &m->accesses[i];
         pt_name_access(m, access, &name);
-        note(m, access->inst, m->kind_name, &name);
-        if (access->kind == PT_ACCESS_CALL && access->row->waits) {
-            pt_name_mutex(m, access, &name);
-            note(m, access->inst, m->kind_mutex_name, &name);
+        note(m, access->inst, pt_kind_of_name(m, access, false), &name);
+        if (pt_has_other(access)) {
+            pt_name_other(m, access, &name);
+            note(m, access->inst, m->kind_other_name, &name);
         }
     }
     pt_buf_release(&name);
 }
 
-static const char *noted_text(LLVMValueRef inst, unsigned kind, unsigned which, unsigned *ret_len)
+enum { NOTED_NAME, NOTED_FILE, NOTED_NUMBER, NOTED };
+
+static bool get_noted(LLVMValueRef inst, unsigned kind, LLVMValueRef ret_noted[NOTED])
 {
-    LLVMValueRef node = LLVMGetMetadata(inst, kind), texts[2] = {NULL, NULL};
-    if (!node || LLVMGetMDNodeNumOperands(node) != 2)
-        return NULL;
-    LLVMGetMDNodeOperands(node, texts);
-    return texts[which] ? LLVMGetMDString(texts[which], ret_len) : NULL;
+    LLVMValueRef node = LLVMGetMetadata(inst, kind);
+    if (!node || LLVMGetMDNodeNumOperands(node) != NOTED)
+        return false;
+    LLVMGetMDNodeOperands(node, ret_noted);
+    return true;
 }
 
 void pt_noted_place(struct pt_module *m, LLVMValueRef inst, struct pt_place *place)
 {
-    unsigned len = 0, numbers[2] = {0, 0}, at = 0;
-    const char *text = noted_text(inst, m->kind_name, 1, &len);
-    if (!text)
+    LLVMValueRef noted[NOTED];
+    if (!get_noted(inst, m->kind_name, noted))
         return;
-    for (unsigned i = 0; i < 2; i++) {
-        for (; at < len && text[at] != ':'; at++)
-            numbers[i] = numbers[i] * 10 + (unsigned)(text[at] - '0');
-        at++;
-    }
-    *place = (struct pt_place){.file = text + at, .len = len - at, .line = numbers[0], .column = numbers[1]};
+    uint64_t number = LLVMConstIntGetZExtValue(noted[NOTED_NUMBER]);
+    place->file = LLVMGetMDString(noted[NOTED_FILE], &place->len);
+    place->line = (unsigned)(number >> 32);
+    place->column = (unsigned)number;
 }
 
 bool pt_noted_name(LLVMValueRef inst, unsigned kind, struct pt_buf *name)
 {
+    LLVMValueRef noted[NOTED];
     unsigned len = 0;
-    const char *chars = noted_text(inst, kind, 0, &len);
-    if (!chars)
+    if (!get_noted(inst, kind, noted))
         return false;
+    const char *chars = LLVMGetMDString(noted[NOTED_NAME], &len);
     name->len = 0;
     pt_buf_add(name, chars, len);
     return true;

@@ -93,6 +93,31 @@ static void rewrite_before(struct pt_module *m)
     }
 }
 
+/* What a variable is at a moment does not change the name of anything but arguments. */
+static bool is_of_argument(LLVMValueRef intrinsic)
+{
+    LLVMValueRef place = LLVMGetOperand(intrinsic, 0), value = NULL;
+    if (LLVMGetMetadataKind(LLVMValueAsMetadata(place)) != LLVMLocalAsMetadataMetadataKind)
+        return false;
+    LLVMGetMDNodeOperands(place, &value);
+    return LLVMIsAArgument(value) || LLVMIsAAllocaInst(value);
+}
+
+/* What a variable is at each moment, for a debugger: not where nobody has asked for debug information, for it takes
+ * each pass time to keep that true. Names of accesses have been made of it by now, but for those of a few loads that
+ * passes put elsewhere: for them locals in memory and arguments are kept until the end, which cost little. */
+static void forget_values(LLVMModuleRef module)
+{
+    LLVMValueRef next;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = next) {
+                next = LLVMGetNextInstruction(inst);
+                if (LLVMIsADbgVariableIntrinsic(inst) && !is_of_argument(inst))
+                    LLVMInstructionEraseFromParent(inst);
+            }
+}
+
 struct exposed {
     LLVMValueRef *values;
     size_t count, cap;
@@ -191,6 +216,8 @@ enum pt_status pt_optimize(struct pt_module *m, const struct pt_orders *how, con
 #endif
     choose(m, opt_outs);
     rewrite_before(m);
+    if (!how->locals)
+        forget_values(m->module);
     expose(m, &exposed);
     tell_passes(how->locals);
     status = pt_run_passes(m->module, "cgscc(inline),function(sroa)", err);

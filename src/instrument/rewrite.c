@@ -46,7 +46,7 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     m->kind_tbaa = LLVMGetMDKindIDInContext(context, "tbaa", 4);
     m->kind_invariant = LLVMGetMDKindIDInContext(context, "invariant.load", 14);
     m->kind_name = LLVMGetMDKindIDInContext(context, "portent.name", 12);
-    m->kind_mutex_name = LLVMGetMDKindIDInContext(context, "portent.mutex", 13);
+    m->kind_other_name = LLVMGetMDKindIDInContext(context, "portent.other", 13);
     pt_strtab_init(&m->strings);
     pt_strtab_init(&m->sites);
     pt_map64_init(&m->private_memory);
@@ -200,27 +200,14 @@ static void take_back_promises(LLVMValueRef function)
     }
 }
 
-/* The name that was noted before the optimiser ran is the better one, where the call has one memory to name. */
+/* The name that was noted before the optimiser ran is the better one. */
 static LLVMValueRef site_of(struct pt_module *m, const struct pt_hooked_access *access, const char *function,
-                            bool mutex)
+                            bool other)
 {
     struct pt_buf variable;
     pt_buf_init(&variable);
-    if (access->kind == PT_ACCESS_LIBRARY_READ ||
-        !pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
-        (mutex ? pt_name_mutex : pt_name_access)(m, access, &variable);
-    LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
-    pt_buf_release(&variable);
-    return site;
-}
-
-static LLVMValueRef site_of_source(struct pt_module *m, const struct pt_hooked_access *access, const char *function)
-{
-    struct pt_hooked_access source = *access;
-    struct pt_buf variable;
-    source.address = pt_operand(access->row->source);
-    pt_buf_init(&variable);
-    pt_name_access(m, &source, &variable);
+    if (!pt_noted_name(access->inst, pt_kind_of_name(m, access, other), &variable) || variable.len == 0)
+        (other ? pt_name_other : pt_name_access)(m, access, &variable);
     LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
     pt_buf_release(&variable);
     return site;
@@ -256,10 +243,8 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
     for (size_t i = 0; i < m->access_count; i++) {
         struct pt_hooked_access *access = &m->accesses[i];
         access->site = site_of(m, access, name.text, false);
-        if (access->kind == PT_ACCESS_CALL && access->row->waits)
+        if (pt_has_other(access))
             access->other_site = site_of(m, access, name.text, true);
-        else if (access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_STRING)
-            access->other_site = site_of_source(m, access, name.text);
     }
     for (size_t i = 0; i + 1 < m->access_count; i++)
         m->accesses[i].is_peek = is_peek(&m->accesses[i], &m->accesses[i + 1]);
@@ -519,7 +504,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const struct pt_orders
             continue;
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
-        if (!how->locals && !pt_put_body_apart(m, f))
+        if (!pt_put_body_apart(m, f, how->locals) && !how->locals)
             forget_locals(f);
     }
     pt_end_stretches(m);

@@ -96,8 +96,15 @@ static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, LLVMV
     pt_buf_init(&key);
     if (!LLVMIsNull(caller) && pt_name_scope(m, LLVMDILocationGetScope(location), &inlined))
         function = inlined.text;
-    pt_buf_printf(&key, "%u:%u:%p:%.*s\n%s\n%s", at.line, at.column, (void *)caller, (int)at.len, at.file, function,
-                  variable);
+    const struct {
+        LLVMValueRef caller;
+        unsigned line, column;
+    } where = {caller, at.line, at.column};
+    pt_buf_add(&key, (const char *)&where, sizeof where);
+    pt_buf_add(&key, at.file, at.len);
+    pt_buf_add(&key, "", 1);
+    pt_buf_add(&key, function, strlen(function) + 1);
+    pt_buf_add(&key, variable, strlen(variable));
     uint32_t known = m->sites.count, id = pt_strtab_intern(&m->sites, key.text, key.len);
     if (id == known) {
         LLVMValueRef fields[] = {pt_text_constant(m, at.file, at.len),

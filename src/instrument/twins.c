@@ -5,10 +5,9 @@
  *     entry:  locals; if (__portent_plain) goto twin; goto body
  *
  * It is made last, of what the optimiser and frames.c have left: so it costs nothing but its code, and both do the same
- * at the same places. It is in the same function, since debug information then has one function as well, a breakpoint
- * on it stops in both, and a body that needs fewer registers than the other need not save them: all returns are
- * doubled. The twin has the lines of the source, but no locals to show in a debugger: to find out where they are takes
- * a tenth of the time of compiling.
+ * at the same places. It is in the same function, until apart.c makes two of it, where it can: all returns are doubled,
+ * and what the one needs the other need not save. The twin has the lines of the source, but no locals to show in a
+ * debugger: to find out where they are takes a tenth of the time of compiling.
  *
  * An atomic operation of the twin stands there twice, with its hook and as it is, for where nobody asks for anything:
  * `if (__portent_plain == PT_PLAIN_ALL)`. Atomic operations are few, so these may be blocks of LLVM's.
@@ -67,7 +66,7 @@ static LLVMValueRef copy_phi(struct pt_module *m, LLVMValueRef phi)
 /* NULL: it is not in the twin. */
 static LLVMValueRef copy_instruction(struct pt_module *m, struct copy *copy, LLVMValueRef inst)
 {
-    if (LLVMIsADbgVariableIntrinsic(inst) || pt_is_event(inst) || pt_is_for_event(inst))
+    if (LLVMIsADbgInfoIntrinsic(inst) || pt_is_event(inst) || pt_is_for_event(inst))
         return NULL;
     LLVMValueRef made = LLVMIsAPHINode(inst) ? copy_phi(m, inst) : LLVMInstructionClone(inst);
     if (!LLVMIsAPHINode(inst))

@@ -180,7 +180,7 @@ void stretches(int *p, int *q) { p[1] = x; q[2] = p[3] + inlined(); other(); if 
         if level != "-O0":
             # Beside its hook an atomic operation is there as it is, for where nobody asks.
             check(sum("atomicrmw add" in line for line in twins["mixed"]) == 1, f"{level}: {twins['mixed']}")
-            looks = {name: [line for line in lines if "__portent_look" in line] for name, lines in twins.items()}
+            looks = {name: [line for line in lines if "portent.look" in line] for name, lines in twins.items()}
             # Where the stack of calls is, is found once in a body of its own (src/instrument/apart.c), whatever there is to store.
             check(sum("@__portent_calls" in line for line in bodies["stretches"]) == 1, f"{level}: {bodies['stretches']}")
             # three accesses and one of what was inlined; then one, and the conditional two
@@ -293,11 +293,15 @@ def lines_are_said_if_asked_for():
 
 @test
 def bodies_with_hooks_are_functions_of_their_own():
-    """Where a function has a twin and no -g was given (src/instrument/apart.c). What cannot be passed on as it is stays whole."""
-    text = cc("-O2", "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-")
-    apart = set(re.findall(r"^define internal .*@(\w+)\.hooks\(.*", text, re.M))
-    check(apart == {"add", "many", "large", "fact", "last", "main", "worker"}, f"apart are {apart}")
-    check(not re.search(r"^define .*\.hooks\(", cc("-O2", "-g", "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-"), re.M), "with -g")
+    """Where a function has a twin (src/instrument/apart.c). What cannot be passed on as it is stays whole. With -g both have a subprogram of that name."""
+    for flags in ([], ["-g"]):
+        text = cc("-O2", *flags, "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-")
+        apart = set(re.findall(r"^define internal .*@(\w+)\.hooks\(.*", text, re.M))
+        check(apart == {"add", "many", "large", "fact", "last", "main", "worker"}, f"apart are {apart} with {flags}")
+    for name in apart:
+        ids = re.findall(rf"^define .*@{name}(?:\.hooks)?\(.* !dbg !(\d+)", text, re.M)
+        names = re.findall(rf"^!(?:{'|'.join(ids)}) = distinct !DISubprogram\(name: \"(\w+)\"", text, re.M)
+        check(len(set(ids)) == 2 and names == [name, name], f"{name}: {ids} are {names}")
     for level in ("-O1", "-O2", "-O3", "-Os"):
         for flags in ([], ["-g"], ["-fPIC"], ["-fno-optimize-sibling-calls"]):
             ok(CLANG, level, *flags, "-w", "-pthread", source("apart.c"), "-o", "plain")
@@ -309,6 +313,37 @@ def bodies_with_hooks_are_functions_of_their_own():
     # The stack is as deep as with one function: the body takes the place of the call, unless the result is in memory.
     code = cc("-O2", "-w", "-S", source("apart.c"), "-o", "-")
     check(set(re.findall(r"\bjmp\s+(\w+)\.hooks\b", code)) == apart - {"large"}, "not the last call")
+
+
+def preloaded(*arguments, before):
+    """Compiles, and says of each clang and linker that was started which of two libraries it had preloaded, in this order."""
+    found = {"clang": [], "ld": []}
+    cc(*arguments, env={**os.environ, "LD_PRELOAD": before, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": os.path.abspath("loaded")})
+    for name in sorted(name for name in os.listdir(".") if name.startswith("loaded.")):
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(name)
+        program = re.search(r"initialize program: (\S+)", text)
+        if program and os.path.basename(program[1]) in found:
+            needed = re.findall(rf"file=(\S+) \[0\];  needed by {re.escape(program[1])} ", text)
+            found[os.path.basename(program[1])].append([os.path.basename(path) for path in needed if re.search("portent-heap|libutil", path)])
+    return found
+
+
+@test
+def clang_has_memory_of_its_own():
+    """Clang with the rewriting in it runs with our malloc (src/instrument/heap.c), behind what the user preloads; who plans and who links does not. The object is the same with the C library's."""
+    with open("one.c", "w", encoding="ascii") as file:
+        file.write("int x;\nint main(void) { x = 1; return 0; }\n")
+    for before in ("", "libutil.so.1"):
+        theirs = [before] if before else []
+        both = [*theirs, "portent-heap.so"]
+        check(preloaded("-O2", "-c", "one.c", "-o", "one.o", before=before) == {"clang": [both], "ld": []}, f"-c {before}")
+        check(preloaded("-O2", "one.c", "-o", "one", before=before) == {"clang": [theirs, both], "ld": [theirs]}, f"and linked {before}")
+    cc("-O2", "-w", "-c", source("apart.c"), "-o", "with.o")
+    cc("-O2", "-w", "-c", source("apart.c"), "-o", "without.o", env={**os.environ, "LD_PRELOAD": "libc.so.6"})
+    with open("with.o", "rb") as one, open("without.o", "rb") as other:
+        check(one.read() == other.read(), "another object")
 
 
 @test
