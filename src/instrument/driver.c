@@ -159,27 +159,6 @@ static const char *file_beside(struct driver *driver, const char *option, const 
     return result;
 }
 
-/* Clang with the rewriting in it, and with a malloc that is made for it (heap.c): behind what the user preloads, so
- * that a malloc of his is the first. The linker and other programs have their own. */
-static enum pt_status run_clang(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
-{
-    static const char variable[] = "LD_PRELOAD";
-    const char *heap = file_beside(driver, "", "portent-heap.so"), *before = getenv(variable);
-    struct pt_buf both;
-    pt_buf_init(&both);
-    pt_buf_printf(&both, "%s%s%s", before ? before : "", before && *before ? ":" : "", heap);
-    const char *kept = before ? pt_arena_strndup(&driver->arena, before, strlen(before)) : NULL;
-    if (!strpbrk(heap, ": ")) /* what separates names there */
-        setenv(variable, both.text, 1);
-    enum pt_status status = run_job(driver, job, ret_exit, err);
-    if (kept)
-        setenv(variable, kept, 1);
-    else
-        unsetenv(variable);
-    pt_buf_release(&both);
-    return status;
-}
-
 /* The orders go to a file, whose name the rewriting finds in the environment. */
 static enum pt_status give_orders(struct driver *driver, struct pt_orders *orders, struct pt_err *err)
 {
@@ -234,7 +213,7 @@ static enum pt_status compile(struct driver *driver, const struct pt_args *job, 
     enum pt_status status = give_orders(driver, &orders, err);
     if (status == PT_OK && driver->plugin && pt_cc1_is_plain(job)) {
         pt_cc1_whole(job, &driver->includes, driver->plugin, orders.headers, &whole);
-        status = run_clang(driver, &whole, ret_exit, err);
+        status = run_job(driver, &whole, ret_exit, err);
     } else if (status == PT_OK) {
         status = compile_halves(driver, job, &orders, ret_exit, err);
     }
@@ -268,7 +247,7 @@ static enum pt_status compile_directly(struct driver *driver, const struct pt_ar
     }
     enum pt_status status = give_orders(driver, &orders, err);
     if (status == PT_OK)
-        status = run_clang(driver, &command, &driver->status, err);
+        status = run_job(driver, &command, &driver->status, err);
     if (driver->status > 128)
         say_signal(driver->clang, driver->status);
     pt_args_release(&command);

@@ -315,37 +315,6 @@ def bodies_with_hooks_are_functions_of_their_own():
     check(set(re.findall(r"\bjmp\s+(\w+)\.hooks\b", code)) == apart - {"large"}, "not the last call")
 
 
-def preloaded(*arguments, before):
-    """Compiles, and says of each clang and linker that was started which of two libraries it had preloaded, in this order."""
-    found = {"clang": [], "ld": []}
-    cc(*arguments, env={**os.environ, "LD_PRELOAD": before, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": os.path.abspath("loaded")})
-    for name in sorted(name for name in os.listdir(".") if name.startswith("loaded.")):
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
-        os.remove(name)
-        program = re.search(r"initialize program: (\S+)", text)
-        if program and os.path.basename(program[1]) in found:
-            needed = re.findall(rf"file=(\S+) \[0\];  needed by {re.escape(program[1])} ", text)
-            found[os.path.basename(program[1])].append([os.path.basename(path) for path in needed if re.search("portent-heap|libutil", path)])
-    return found
-
-
-@test
-def clang_has_memory_of_its_own():
-    """Clang with the rewriting in it runs with our malloc (src/instrument/heap.c), behind what the user preloads; who plans and who links does not. The object is the same with the C library's."""
-    with open("one.c", "w", encoding="ascii") as file:
-        file.write("int x;\nint main(void) { x = 1; return 0; }\n")
-    for before in ("", "libutil.so.1"):
-        theirs = [before] if before else []
-        both = [*theirs, "portent-heap.so"]
-        check(preloaded("-O2", "-c", "one.c", "-o", "one.o", before=before) == {"clang": [both], "ld": []}, f"-c {before}")
-        check(preloaded("-O2", "one.c", "-o", "one", before=before) == {"clang": [theirs, both], "ld": [theirs]}, f"and linked {before}")
-    cc("-O2", "-w", "-c", source("apart.c"), "-o", "with.o")
-    cc("-O2", "-w", "-c", source("apart.c"), "-o", "without.o", env={**os.environ, "LD_PRELOAD": "libc.so.6"})
-    with open("with.o", "rb") as one, open("without.o", "rb") as other:
-        check(one.read() == other.read(), "another object")
-
-
 @test
 def lists_and_trees_of_the_library_are_the_programs():
     """Their links change in functions that libstdc++ has out of line. Ours take their place, and leave the same lists and trees."""
