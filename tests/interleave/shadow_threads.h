@@ -17,7 +17,7 @@
 #include "core/look.h"
 #include "runtime/race/asked.h"
 #include "runtime/race/choose.h"
-#include "runtime/race/busy.h"
+#include "runtime/race/fast.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"

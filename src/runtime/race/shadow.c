@@ -1,6 +1,6 @@
 /*
  * Slots for granules: leaves of 2 MiB of memory each, found through one array, both reserved without commit; so memory
- * costs 16 bytes for 8 bytes that were accessed while several threads were there.
+ * costs 32 bytes for 8 bytes that were accessed while several threads were there.
  *
  * Guarantee: a slot stays where it is once it is there. Cost: a leaf is found by one load.
  */
@@ -58,17 +58,17 @@ static void use_page(struct pt_race_leaf *leaf, unsigned page)
     uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
     uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
     if (page % RUN == 0 && page & 63 && (used & before) == before)
-        pt_sys_populate((char *)&leaf->pairs[page * 512u], (size_t)RUN << 13);
+        pt_sys_populate((char *)&leaf->granules[page * 512u], (size_t)RUN << 14);
 }
 
-struct pt_race_pair *pt_race_pair_of(uintptr_t address)
+struct pt_race_granule *pt_race_granule_of(uintptr_t address)
 {
     struct pt_race_leaf *leaf = leaf_of(address);
     if (!leaf)
         return NULL;
     if (!pt_race_is_used(leaf, address))
         use_page(leaf, pt_race_page_of(address));
-    return pt_race_pair_in(leaf, address);
+    return pt_race_granule_in(leaf, address);
 }
 
 void pt_race_note_synced(uintptr_t address)
