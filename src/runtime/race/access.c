@@ -65,7 +65,8 @@ static inline bool turn_alike(struct pt_race_granule *granule, const struct turn
 }
 
 /* The same of one that is nothing like it, under its lock. False: it is not that simple. */
-static bool turn_anew(struct pt_race_self *self, struct pt_race_granule *granule, uint64_t like, struct turn *turn)
+static bool turn_anew(struct pt_race_self *self, struct pt_race_granule *granule, uint64_t like, bool busy,
+                      struct turn *turn)
 {
     bool done = false;
     turn->before[0] = pt_race_lock_word(&granule->slots[0]);
@@ -73,7 +74,14 @@ static bool turn_anew(struct pt_race_self *self, struct pt_race_granule *granule
         turn->before[i] = pt_race_get(&granule->slots[i]);
     for (unsigned i = 0; i < PT_RACE_SLOTS; i++)
         turn->after[i] = turn->before[i];
-    if (!(turn->before[0] & PT_RACE_OWN)) {
+    if (!(turn->before[0] & PT_RACE_OWN) && busy) {
+        done = pt_race_settle(self, turn->after, PT_RACE_SLOTS, like, PT_CELL_WHOLE) > 0;
+        for (unsigned i = 1; done && i < PT_RACE_SLOTS; i++)
+            if (turn->after[i] != turn->before[i])
+                pt_race_put(&granule->slots[i], turn->after[i]);
+        if (!done)
+            turn->after[0] = turn->before[0];
+    } else if (!(turn->before[0] & PT_RACE_OWN)) {
         struct pt_race_choice_of choice = pt_race_choose_slot(self, turn->before, PT_RACE_SLOTS, like, PT_CELL_WHOLE);
         done = choice.turn == PT_RACE_MADE && !choice.evicts;
         if (done)
@@ -81,6 +89,8 @@ static bool turn_anew(struct pt_race_self *self, struct pt_race_granule *granule
         if (done && choice.at)
             pt_race_put(&granule->slots[choice.at], choice.slot);
     }
+    if (done)
+        pt_race_follow_if(self, turn->before, PT_RACE_SLOTS, like, PT_CELL_WHOLE);
     pt_race_unlock_word(&granule->slots[0], turn->after[0]);
     return done;
 }
@@ -93,9 +103,10 @@ static uintptr_t run(struct pt_race_self *self, uintptr_t granule, uintptr_t to,
     struct turn turn = {.before = {PT_RACE_LOCKED}, .after = {PT_RACE_LOCKED}}; /* which none is like */
     if (!there)
         return granule;
+    bool busy = pt_race_is_busy(pt_race_leaf_of(granule), granule);
     for (; granule < end; granule += 8, there++) {
         pt_race_fetch(there);
-        if (!turn_alike(there, &turn) && !turn_anew(self, there, like, &turn))
+        if (!turn_alike(there, &turn) && !turn_anew(self, there, like, busy, &turn))
             break;
     }
     return granule;

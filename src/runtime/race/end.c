@@ -61,19 +61,10 @@ static uint64_t end_granule(struct pt_race_self *self, struct pt_race_granule *t
     return 0;
 }
 
-/* What was replaced in this line of the cache is of other memory from now on. */
-static void end_line(struct pt_race_leaf *leaf, uintptr_t granule, uintptr_t *line)
-{
-    if (granule >> PT_RACE_LINE_BITS == *line)
-        return;
-    *line = granule >> PT_RACE_LINE_BITS;
-    atomic_fetch_add_explicit(pt_race_lives_in(leaf, granule), 1, memory_order_relaxed);
-}
-
 static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_t page, uintptr_t from, uintptr_t to,
                      struct forgetting *f)
 {
-    uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to, line = 0;
+    uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
     for (; granule < end; granule += 8) {
         struct pt_race_granule *there = pt_race_granule_in(leaf, granule);
         pt_race_fetch(there);
@@ -81,9 +72,10 @@ static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintp
             continue;
         f->access.cell.bytes = pt_race_bytes_in(granule, from, to);
         uint64_t first = pt_race_lock_word(&there->slots[0]);
-        if (f->access.cell.bytes == PT_CELL_WHOLE && !(first & PT_RACE_OWN) &&
-            pt_race_get(&there->slots[PT_RACE_SLOTS - 1]))
-            end_line(leaf, granule, &line);
+        /* of fewer slots none was replaced */
+        if (f->access.cell.bytes == PT_CELL_WHOLE &&
+            (first & PT_RACE_OWN || pt_race_get(&there->slots[PT_RACE_SLOTS - 1])))
+            atomic_fetch_add_explicit(pt_race_lives_in(leaf, granule), 1, memory_order_relaxed);
         pt_race_unlock_word(&there->slots[0], end_granule(self, there, granule, first, f));
         if (self->met_count)
             pt_race_report(self, granule, &f->access.cell);

@@ -18,8 +18,8 @@ enum pt_race_glance {
  * that place; or no slot of the granule is free, and the log has lost something (make.c). In which calls a read was
  * does not matter; of a write it does: its record says when it was made last. */
 __attribute__((always_inline)) static inline bool pt_race_says(struct pt_race_self *self,
-                                                               const struct pt_race_granule *granule, uint64_t slot,
-                                                               bool writes, const struct pt_site *site)
+                                                               const struct pt_race_leaf *leaf, uintptr_t address,
+                                                               uint64_t slot, bool writes, const struct pt_site *site)
 {
     const uint64_t codes = (UINT64_C(1) << PT_RACE_NUMBER_AT) - (1u << PT_RACE_CODE_AT);
     const struct pt_race_made *made = pt_race_made_of(self, site);
@@ -29,7 +29,7 @@ __attribute__((always_inline)) static inline bool pt_race_says(struct pt_race_se
     if (!(differ & (writes ? ~(uint64_t)(PT_RACE_WROTE | UINT8_MAX) : codes | PT_RACE_MERGED)) && slot & codes &&
         latest && pt_race_is_made(self, made, site))
         return true;
-    if (!self->log.is_short || !pt_race_get(&granule->slots[PT_RACE_SLOTS - 1]))
+    if (!pt_race_is_busy(leaf, address))
         return false;
     if (writes)
         pt_race_show(self);
@@ -63,7 +63,7 @@ __attribute__((always_inline)) static inline enum pt_race_glance pt_race_glance_
     for (unsigned i = 0; i < PT_RACE_SLOTS; i++) {
         uint64_t slot = pt_race_get(&granule->slots[i]);
         if (pt_race_is_mine(self, slot) && ((unsigned)slot & (bytes | (unsigned)PT_RACE_WROTE)) == wanted &&
-            pt_race_says(self, granule, slot, writes, site))
+            pt_race_says(self, leaf, address, slot, writes, site))
             return PT_RACE_KNOWN;
     }
     return PT_RACE_NEW;

@@ -118,6 +118,7 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
     if (!(access->cell.kind & PT_CELL_WRITES))
         self->log.read = self->hb.clock;
     if (races && access->cell.kind & PT_CELL_READS) { /* it has learned of the writes */
+        atomic_store_explicit(&pt_race_learned, true, memory_order_relaxed);
         for (uint32_t i = 0; i < self->met_count; i++)
             pt_race_interrupt(pt_epoch_thread(self->met[i].at));
         pt_race_changed(self);

@@ -25,6 +25,7 @@ static struct {
     struct pt_race_log *first, *last;
     size_t records;
 } ended = {.lock = PT_SPIN(PT_RANK_THREAD)};
+_Atomic bool pt_race_learned;
 static _Atomic uint32_t highest; /* lane that has a log, plus 1 */
 
 bool pt_race_log_start(void)
@@ -40,6 +41,7 @@ static void reset(struct pt_race_log *log)
 
 void pt_race_log_restart(void)
 {
+    atomic_store(&pt_race_learned, false);
     for (uint32_t i = 0; i < atomic_load(&highest); i++)
         if (pt_race_logs[i].ring) {
             pt_sys_empty(pt_race_logs[i].ring, PT_RACE_RING_BYTES);
@@ -215,7 +217,12 @@ void pt_race_evict(struct pt_race_self *self, uintptr_t granule, uint64_t slot)
     self->log.is_short |= number > PT_RACE_EVICTED;
     struct pt_race_evicted *evicted = pt_race_evicted_at(log->ring, number);
     _Atomic uint32_t *head = pt_race_evicted_head(log->ring, granule);
-    uint32_t lives = atomic_load_explicit(pt_race_lives_in(pt_race_leaf_of(granule), granule), memory_order_relaxed);
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    uint32_t lives = atomic_load_explicit(pt_race_lives_in(leaf, granule), memory_order_relaxed);
+    _Atomic uint16_t *puts = &leaf->puts[pt_race_page_of(granule)];
+    uint16_t count = atomic_load_explicit(puts, memory_order_relaxed);
+    if (self->log.is_short && count < PT_RACE_BUSY)
+        atomic_store_explicit(puts, (uint16_t)(count + 1), memory_order_relaxed);
     atomic_store_explicit(&log->evicted, number, memory_order_relaxed);
     atomic_thread_fence(memory_order_release); /* partner of the acquire in find_replaced */
     pt_race_put(&evicted->granule, granule);
@@ -298,6 +305,34 @@ void pt_race_log_read(const struct pt_race_self *self, uint64_t slot, struct pt_
     else
         read_slot(self, log, slot, out);
     pt_spin_unlock(&log->lock);
+}
+
+/* Whether the thread knows of all that was written there, as far as it is found without the log's lock. */
+static bool knows_last(const struct pt_race_self *self, uint64_t slot)
+{
+    const struct pt_race_log *log = &pt_race_logs[pt_race_lane_of(slot)];
+    uint64_t number = pt_race_number_of(slot), known = pt_vec_at(self->hb.past, pt_race_lane_of(slot));
+    uint32_t later = (uint32_t)pt_race_get(&pt_race_record_at(log->ring, number)->about);
+    return known >= number + MOST_LATER ||
+           (number >= pt_race_get(&log->first) && known >= number + later && known >= pt_race_get(&log->shown));
+}
+
+void pt_race_follow(struct pt_race_self *self, const uint64_t *slots, unsigned count, unsigned bytes)
+{
+    bool learns = false;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t slot = slots[i];
+        if (!(slot & PT_RACE_WROTE && slot & bytes) || pt_race_lane_of(slot) == self->hb.id || knows_last(self, slot))
+            continue;
+        struct pt_race_logged logged;
+        pt_race_log_read(self, slot, &logged);
+        struct pt_hb_stamp last = {pt_epoch_make(logged.then.id, logged.last), logged.then.past};
+        learns |= !pt_hb_knows(&self->hb, last.at);
+        pt_hb_learn(&self->memory, &self->hb, &last);
+        pt_hb_stamp_drop(&self->memory, &last);
+    }
+    if (learns)
+        pt_race_changed(self);
 }
 
 void pt_race_log_lose(struct pt_race_logged *logged)

@@ -44,7 +44,7 @@ struct pt_race_record {
 /* A slot that was replaced. */
 struct pt_race_evicted {
     _Atomic uint64_t granule, slot;
-    _Atomic uint32_t lives; /* of the granule's line */
+    _Atomic uint32_t lives; /* of the granule */
     _Atomic uint32_t next;  /* the one before it with such a granule: how many there were when it came; 0: none */
 };
 
@@ -177,8 +177,20 @@ struct pt_race_logged {
 void pt_race_log_read(const struct pt_race_self *self, uint64_t slot, struct pt_race_logged *out);
 /* Where it was made is not known. */
 void pt_race_log_lose(struct pt_race_logged *logged);
+/* Somebody has learned of a moment in the middle of another thread's region. From then on what a slot says may be
+ * known, and a later write of the same record may not: whoever reads it then learns of that, too. */
+extern _Atomic bool pt_race_learned;
+void pt_race_follow(struct pt_race_self *self, const uint64_t *slots, unsigned count, unsigned bytes);
 /* The slots of a granule that were replaced, at most `most`. */
 unsigned pt_race_log_replaced(uintptr_t granule, uint64_t *out, unsigned most);
+
+/* Of a read that was made. */
+static inline void pt_race_follow_if(struct pt_race_self *self, const uint64_t *slots, unsigned count, uint64_t like,
+                                     unsigned bytes)
+{
+    if (__builtin_expect(atomic_load_explicit(&pt_race_learned, memory_order_relaxed), 0) && !(like & PT_RACE_WROTE))
+        pt_race_follow(self, slots, count, bytes);
+}
 
 /* ---- make.c ---- */
 
@@ -197,6 +209,7 @@ struct pt_race_choice_of pt_race_choose_slot(const struct pt_race_self *self, co
 /* Where that is FULL: room is made by what need not have a slot. False: there is no such. */
 bool pt_race_make_room(struct pt_race_self *self, uintptr_t granule, uint64_t like, unsigned bytes,
                        const uint64_t *slots, unsigned count, struct pt_race_choice_of *choice);
+int pt_race_settle(const struct pt_race_self *self, uint64_t *slots, unsigned count, uint64_t like, unsigned bytes);
 /* What is known of an access that a slot gives up, which the thread has made in its region, is remembered. */
 void pt_race_give_up(struct pt_race_self *self, uintptr_t granule, uint64_t slot);
 /* A plain access of the granule, if it races with nothing; `like` says what it is, as a slot without bytes. False:

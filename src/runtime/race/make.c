@@ -36,6 +36,39 @@ static COLD void choose_replaced(const struct pt_race_self *self, const uint64_t
     }
 }
 
+/* Of a busy page: what becomes of all slots, of which as few as possible stay. How many there are then, of at most one
+ * more than there were; -1: it races. */
+static COLD int settle(const struct pt_race_self *self, uint64_t *slots, unsigned count, uint64_t like, unsigned bytes)
+{
+    bool writes = like & PT_RACE_WROTE;
+    unsigned left = 0, all = bytes;
+    bool merged = false;
+    uint64_t made = like;
+    for (unsigned i = 0; i < count && slots[i]; i++)
+        if (slots[i] >> PT_RACE_THREAD_AT != self->hb.id && (slots[i] & bytes) && ((slots[i] | like) & PT_RACE_WROTE) &&
+            !pt_race_knows(self, slots[i]))
+            return -1;
+    for (unsigned i = 0; i < count && slots[i]; i++) {
+        uint64_t slot = slots[i];
+        if (pt_race_is_mine(self, slot) && !((slot ^ like) & PT_RACE_WROTE)) {
+            all |= (uint8_t)slot;
+            made = pt_race_number_of(slot) > pt_race_number_of(made) ? slot & ~(uint64_t)UINT8_MAX : made;
+            merged |= !pt_race_is_like(slot, like) && (uint8_t)slot != bytes;
+            continue;
+        }
+        if ((writes || !(slot & PT_RACE_WROTE)) && pt_race_knows(self, slot)) {
+            slot &= ~(uint64_t)bytes;
+            if (!(uint8_t)slot)
+                continue;
+        }
+        slots[left++] = slot;
+    }
+    slots[left++] = made | all | (merged ? PT_RACE_MERGED : 0);
+    for (unsigned i = left; i < count; i++)
+        slots[i] = 0;
+    return (int)left;
+}
+
 /* Which of the slots does: one of such accesses; one of the same place, which is not told apart from this; a free one;
  * one that may be replaced, of an earlier region if there is one. */
 __attribute__((always_inline)) static inline struct pt_race_choice_of
@@ -96,7 +129,8 @@ static void merge(struct pt_race_self *self, uintptr_t granule, uint64_t slot, u
     if (!(slot & PT_RACE_MERGED))
         pt_race_give_up(self, granule, slot);
     pt_race_give_up(self, granule, like | bytes);
-    choice->slot = like | PT_RACE_MERGED | (uint8_t)slot | bytes;
+    uint64_t latest = pt_race_number_of(slot) > pt_race_number_of(like) ? slot & ~(uint64_t)UINT8_MAX : like;
+    choice->slot = latest | PT_RACE_MERGED | (uint8_t)slot | bytes;
 }
 
 COLD bool pt_race_make_room(struct pt_race_self *self, uintptr_t granule, uint64_t like, unsigned bytes,
@@ -161,11 +195,26 @@ __attribute__((always_inline)) static inline bool make(struct pt_race_self *self
     }
     for (unsigned i = 1; i < PT_RACE_SLOTS; i++)
         slots[i] = pt_race_get(&granule->slots[i]);
+    if (pt_race_is_busy(pt_race_leaf_of(address), address)) {
+        uint64_t more[PT_RACE_SLOTS + 1];
+        for (unsigned i = 0; i < PT_RACE_SLOTS; i++)
+            more[i] = slots[i];
+        int count = settle(self, more, PT_RACE_SLOTS, like, bytes);
+        if (count >= 0 && count <= PT_RACE_SLOTS) {
+            pt_race_follow_if(self, slots, PT_RACE_SLOTS, like, bytes);
+            for (unsigned i = 1; i < PT_RACE_SLOTS; i++)
+                if (more[i] != slots[i])
+                    pt_race_put(&granule->slots[i], more[i]);
+            pt_race_unlock_word(&granule->slots[0], more[0]);
+            return true;
+        }
+    }
     struct pt_race_choice_of choice = choose(self, slots, PT_RACE_SLOTS, like, bytes);
     if (__builtin_expect(choice.turn == PT_RACE_FULL, 0))
         pt_race_make_room(self, address, like, bytes, slots, PT_RACE_SLOTS, &choice);
     turn = choice.turn;
     if (__builtin_expect(turn == PT_RACE_MADE, 1)) {
+        pt_race_follow_if(self, slots, PT_RACE_SLOTS, like, bytes);
         if (__builtin_expect(choice.evicts, 0))
             pt_race_give_up(self, address, slots[choice.at]);
         if (choice.at)
@@ -177,6 +226,11 @@ __attribute__((always_inline)) static inline bool make(struct pt_race_self *self
     }
     pt_race_unlock_word(&granule->slots[0], first);
     return turn == PT_RACE_MADE;
+}
+
+int pt_race_settle(const struct pt_race_self *self, uint64_t *slots, unsigned count, uint64_t like, unsigned bytes)
+{
+    return settle(self, slots, count, like, bytes);
 }
 
 bool pt_race_make(struct pt_race_self *self, struct pt_race_granule *granule, uintptr_t address, unsigned bytes,

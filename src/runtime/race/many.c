@@ -54,9 +54,25 @@ enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, u
                                     uint64_t like, const struct pt_site *site)
 {
     struct pt_race_many *many = pt_race_many_of(*word);
+    if (pt_race_is_busy(pt_race_leaf_of(address), address)) {
+        uint64_t more[PT_RACE_MANY_MOST + 1];
+        for (unsigned i = 0; i < many->count; i++)
+            more[i] = many->slots[i];
+        int count = pt_race_settle(self, more, many->count, like, bytes);
+        if (count > 0 && count <= PT_RACE_SLOTS) {
+            pt_race_follow_if(self, many->slots, many->count, like, bytes);
+            struct pt_race_granule *granule = pt_race_granule_in(pt_race_leaf_of(address), address);
+            for (int i = 1; i < PT_RACE_SLOTS; i++)
+                pt_race_put(&granule->slots[i], i < count ? more[i] : 0);
+            pt_race_many_end(self, *word);
+            *word = more[0];
+            return PT_RACE_MADE;
+        }
+    }
     struct pt_race_choice_of choice = pt_race_choose_slot(self, many->slots, many->count, like, bytes);
     if (choice.turn == PT_RACE_RACES)
         return choice.turn;
+    pt_race_follow_if(self, many->slots, many->count, like, bytes);
     if (choice.turn == PT_RACE_FULL) {
         bool room = pt_race_make_room(self, address, like, bytes, many->slots, many->count, &choice);
         if (!room && many->count == pt_race_many_room(many->size) && !grow(self, word))
@@ -70,6 +86,7 @@ enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, u
         pt_race_give_up(self, address, many->slots[choice.at]);
     }
     many->slots[choice.at] = choice.slot;
-    pt_race_filter_put(self, address, (uint8_t)choice.slot, like & PT_RACE_WROTE, site);
+    if (!(choice.slot & PT_RACE_MERGED)) /* else it is remembered already, with its own bytes */
+        pt_race_filter_put(self, address, (uint8_t)choice.slot, like & PT_RACE_WROTE, site);
     return PT_RACE_MADE;
 }

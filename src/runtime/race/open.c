@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    KEPT = PT_RACE_MANY_MOST + 64, /* accesses that differ */
-    ALL = PT_RACE_MANY_MOST + 512, /* that are looked at */
+    KEPT = PT_RACE_MANY_MOST + 512, /* accesses that differ */
+    ALL = PT_RACE_MANY_MOST + 4096, /* that are looked at */
 };
 
 struct found {

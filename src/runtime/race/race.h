@@ -66,6 +66,7 @@ enum {
     PT_RACE_MOVED = 32,         /* free ones of everything that a thread gets at once (memory.c), ... */
     PT_RACE_KEPT = 128,         /* ... and has for itself at most */
 #endif
+    PT_RACE_BUSY = 64,
 };
 
 enum {
@@ -76,7 +77,6 @@ enum {
     PT_RACE_SLOTS = 4,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
-    PT_RACE_LINE_BITS = 6,
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_GUESS_BITS = 8,
@@ -99,8 +99,9 @@ struct pt_race_leaf {
     _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a slot other than 0 ... */
     _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
     struct pt_race_leaf *older;
-    /* How often memory has ended in each line of the cache: what was replaced there before is of other memory. */
-    _Alignas(64) _Atomic uint32_t lives[1 << (PT_RACE_LEAF_BITS - PT_RACE_LINE_BITS)];
+    _Atomic uint16_t puts[1 << (PT_RACE_LEAF_BITS - 12)]; /* slots of a page that went to logs, since some are gone */
+    /* How often a granule has ended: what was replaced there before is of other memory. */
+    _Alignas(64) _Atomic uint32_t lives[1 << (PT_RACE_LEAF_BITS - 3)];
     struct pt_race_granule granules[1 << (PT_RACE_LEAF_BITS - 3)];
 };
 extern struct pt_race_leaf *_Atomic *pt_race_leaves;
@@ -344,13 +345,17 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
+static inline bool pt_race_is_busy(const struct pt_race_leaf *leaf, uintptr_t address)
+{
+    return atomic_load_explicit(&leaf->puts[pt_race_page_of(address)], memory_order_relaxed) >= PT_RACE_BUSY;
+}
 static inline struct pt_race_granule *pt_race_granule_in(struct pt_race_leaf *leaf, uintptr_t address)
 {
     return &leaf->granules[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
 }
 static inline _Atomic uint32_t *pt_race_lives_in(struct pt_race_leaf *leaf, uintptr_t address)
 {
-    return &leaf->lives[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> PT_RACE_LINE_BITS];
+    return &leaf->lives[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
 }
 /* Whether it is the thread's own, and of its region. */
 static inline bool pt_race_is_mine(const struct pt_race_self *self, uint64_t slot)
