@@ -33,11 +33,6 @@ static uintptr_t end_of_run(uintptr_t granule, uintptr_t to)
     return page < (to & ~(uintptr_t)7) ? page : to & ~(uintptr_t)7;
 }
 
-/* What a granule was before the access, and is after it. */
-struct turn {
-    uint64_t before[PT_RACE_SLOTS], after[PT_RACE_SLOTS];
-};
-
 static inline bool is_as(const struct pt_race_granule *granule, const uint64_t *slots, unsigned from)
 {
     uint64_t differ = 0;
@@ -47,67 +42,42 @@ static inline bool is_as(const struct pt_race_granule *granule, const uint64_t *
 }
 
 /* A granule that is as another one was, and becomes as that did. False: it is not, or somebody works on it. */
-static inline bool turn_alike(struct pt_race_granule *granule, const struct turn *turn)
+static inline bool change_alike(struct pt_race_granule *granule, const struct pt_race_change *change)
 {
-    uint64_t first = turn->before[0];
-    if (!is_as(granule, turn->before, 0))
-        return is_as(granule, turn->after, 0);
+    uint64_t first = change->before[0];
+    if (!is_as(granule, change->before, 0))
+        return is_as(granule, change->after, 0);
     /* acquire: partner of the release that unlocked it last */
     if (!atomic_compare_exchange_strong_explicit(&granule->slots[0], &first, first | PT_RACE_LOCKED,
                                                  memory_order_acquire, memory_order_relaxed))
         return false;
-    bool alike = is_as(granule, turn->before, 1);
+    bool alike = is_as(granule, change->before, 1);
     for (unsigned i = 1; alike && i < PT_RACE_SLOTS; i++)
-        if (turn->after[i] != turn->before[i])
-            pt_race_put(&granule->slots[i], turn->after[i]);
-    pt_race_unlock_word(&granule->slots[0], alike ? turn->after[0] : first);
+        if (change->after[i] != change->before[i])
+            pt_race_put(&granule->slots[i], change->after[i]);
+    pt_race_unlock_word(&granule->slots[0], alike ? change->after[0] : first);
     return alike;
 }
 
-/* The same of one that is nothing like it, under its lock. False: it is not that simple. */
-static bool turn_anew(struct pt_race_self *self, struct pt_race_granule *granule, uint64_t like, bool busy,
-                      struct turn *turn)
-{
-    bool done = false;
-    turn->before[0] = pt_race_lock_word(&granule->slots[0]);
-    for (unsigned i = 1; i < PT_RACE_SLOTS; i++)
-        turn->before[i] = pt_race_get(&granule->slots[i]);
-    for (unsigned i = 0; i < PT_RACE_SLOTS; i++)
-        turn->after[i] = turn->before[i];
-    if (!(turn->before[0] & PT_RACE_OWN) && busy) {
-        done = pt_race_settle(self, turn->after, PT_RACE_SLOTS, like, PT_CELL_WHOLE) > 0;
-        for (unsigned i = 1; done && i < PT_RACE_SLOTS; i++)
-            if (turn->after[i] != turn->before[i])
-                pt_race_put(&granule->slots[i], turn->after[i]);
-        if (!done)
-            turn->after[0] = turn->before[0];
-    } else if (!(turn->before[0] & PT_RACE_OWN)) {
-        struct pt_race_choice_of choice = pt_race_choose_slot(self, turn->before, PT_RACE_SLOTS, like, PT_CELL_WHOLE);
-        done = choice.turn == PT_RACE_MADE && !choice.evicts;
-        if (done)
-            turn->after[choice.at] = choice.slot;
-        if (done && choice.at)
-            pt_race_put(&granule->slots[choice.at], choice.slot);
-    }
-    if (done)
-        pt_race_follow_if(self, turn->before, PT_RACE_SLOTS, like, PT_CELL_WHOLE);
-    pt_race_unlock_word(&granule->slots[0], turn->after[0]);
-    return done;
-}
-
-/* An access of granules that have all their bytes in it, from this one on. Where the first ends that is not made. */
+/* An access of granules that have all their bytes in it, from this one on. Where the first ends that is not made. What
+ * goes to the log is said of each, so none is alike then. */
 static uintptr_t run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, uint64_t like)
 {
+    const struct pt_race_change none = {.before = {PT_RACE_LOCKED}, .after = {PT_RACE_LOCKED}};
     struct pt_race_granule *there = pt_race_granule_of(granule);
     uintptr_t end = end_of_run(granule, to);
-    struct turn turn = {.before = {PT_RACE_LOCKED}, .after = {PT_RACE_LOCKED}}; /* which none is like */
+    struct pt_race_change change = none;
     if (!there)
         return granule;
-    bool busy = pt_race_is_busy(pt_race_leaf_of(granule), granule);
     for (; granule < end; granule += 8, there++) {
         pt_race_fetch(there);
-        if (!turn_alike(there, &turn) && !turn_anew(self, there, like, busy, &turn))
+        if (change_alike(there, &change))
+            continue;
+        uint32_t logged = pt_race_evicted_count(self);
+        if (!pt_race_make_whole(self, there, granule, like, &change))
             break;
+        if (logged != pt_race_evicted_count(self))
+            change = none;
     }
     return granule;
 }

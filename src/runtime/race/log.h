@@ -133,7 +133,11 @@ uint64_t pt_race_put_alone(struct pt_race_self *self, const struct pt_site *site
  * may become another. */
 struct pt_race_made *pt_race_put_later(struct pt_race_self *self, struct pt_race_made *made,
                                        const struct pt_site *site);
-/* The slot has been replaced in its granule. */
+/* The slot has been replaced in its granule; and how many the thread's lane has replaced. */
+static inline uint32_t pt_race_evicted_count(const struct pt_race_self *self)
+{
+    return atomic_load_explicit(&pt_race_logs[self->hb.id].evicted, memory_order_relaxed);
+}
 void pt_race_evict(struct pt_race_self *self, uintptr_t granule, uint64_t slot);
 
 static inline uint32_t pt_race_calls_now(void)
@@ -192,30 +196,28 @@ static inline void pt_race_follow_if(struct pt_race_self *self, const uint64_t *
         pt_race_follow(self, slots, count, bytes);
 }
 
-/* ---- make.c ---- */
+/* ---- slots.c ---- */
 
 /* What has become of an access; but for MADE nothing has happened. */
 enum pt_race_turn { PT_RACE_MADE, PT_RACE_RACES, PT_RACE_FULL };
+/* An access of a granule that is locked, and has so many slots, of which those in use come first; `like` says what it
+ * is, as a slot without bytes. */
+enum pt_race_turn pt_race_turn(struct pt_race_self *self, uintptr_t granule, uint64_t *slots, unsigned count,
+                               uint64_t like, unsigned bytes);
 
-/* Of so many slots of a granule, the one that becomes the access's; or why none does. */
-struct pt_race_choice_of {
-    enum pt_race_turn turn;
-    unsigned at;
-    uint64_t slot; /* what it becomes */
-    bool evicts;   /* what is there goes to the log */
-};
-struct pt_race_choice_of pt_race_choose_slot(const struct pt_race_self *self, const uint64_t *slots, unsigned count,
-                                             uint64_t like, unsigned bytes);
-/* Where that is FULL: room is made by what need not have a slot. False: there is no such. */
-bool pt_race_make_room(struct pt_race_self *self, uintptr_t granule, uint64_t like, unsigned bytes,
-                       const uint64_t *slots, unsigned count, struct pt_race_choice_of *choice);
-int pt_race_settle(const struct pt_race_self *self, uint64_t *slots, unsigned count, uint64_t like, unsigned bytes);
-/* What is known of an access that a slot gives up, which the thread has made in its region, is remembered. */
-void pt_race_give_up(struct pt_race_self *self, uintptr_t granule, uint64_t slot);
-/* A plain access of the granule, if it races with nothing; `like` says what it is, as a slot without bytes. False:
- * nothing has happened, and it is to be made by a cell. */
+/* ---- make.c ---- */
+
+/* A plain access of the granule, if it races with nothing. False: nothing has happened, and it is to be made by a cell.
+ */
 bool pt_race_make(struct pt_race_self *self, struct pt_race_granule *granule, uintptr_t address, unsigned bytes,
                   uint64_t like, const struct pt_site *site);
+/* What a granule was before an access, and is after it. */
+struct pt_race_change {
+    uint64_t before[PT_RACE_SLOTS], after[PT_RACE_SLOTS];
+};
+/* The same of all its bytes, if its slots do for that. */
+bool pt_race_make_whole(struct pt_race_self *self, struct pt_race_granule *granule, uintptr_t address, uint64_t like,
+                        struct pt_race_change *change);
 
 /* Of granules that are changed one after the other. Not beyond the leaf: what is asked for there is another's, or
  * nothing, and nobody writes it. */
@@ -252,8 +254,8 @@ static inline struct pt_race_many *pt_race_many_of(uint64_t word)
     return pt_race_many_at((uint32_t)word & ~PT_RACE_MANY);
 }
 /* An access of a granule that is locked, and has a list; its word may become another. */
-enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, uintptr_t address, unsigned bytes,
-                                    uint64_t like, const struct pt_site *site);
+enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, struct pt_race_granule *granule,
+                                    uintptr_t address, unsigned bytes, uint64_t like, const struct pt_site *site);
 /* The word of a list with these four, of a granule that is locked; 0: there is no more room. */
 uint64_t pt_race_many_begin(struct pt_race_self *self, const uint64_t *slots);
 void pt_race_many_end(struct pt_race_self *self, uint64_t word);

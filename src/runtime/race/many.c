@@ -6,6 +6,8 @@
  */
 #include "runtime/race/log.h"
 
+#include <string.h>
+
 /* A list of that size with these slots, and its word; 0: there is no more room. */
 static uint64_t make_list(struct pt_race_self *self, unsigned size, const uint64_t *slots, unsigned count)
 {
@@ -50,43 +52,38 @@ static bool grow(struct pt_race_self *self, uint64_t *word)
     return true;
 }
 
-enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, uintptr_t address, unsigned bytes,
-                                    uint64_t like, const struct pt_site *site)
+/* Four slots do again. */
+static void shrink(struct pt_race_self *self, uint64_t *word, struct pt_race_granule *granule, const uint64_t *slots)
+{
+    pt_race_many_end(self, *word);
+    for (unsigned i = 1; i < PT_RACE_SLOTS; i++)
+        pt_race_put(&granule->slots[i], slots[i]);
+    *word = slots[0];
+}
+
+enum pt_race_turn pt_race_many_make(struct pt_race_self *self, uint64_t *word, struct pt_race_granule *granule,
+                                    uintptr_t address, unsigned bytes, uint64_t like, const struct pt_site *site)
 {
     struct pt_race_many *many = pt_race_many_of(*word);
-    if (pt_race_is_busy(pt_race_leaf_of(address), address)) {
-        uint64_t more[PT_RACE_MANY_MOST + 1];
-        for (unsigned i = 0; i < many->count; i++)
-            more[i] = many->slots[i];
-        int count = pt_race_settle(self, more, many->count, like, bytes);
-        if (count > 0 && count <= PT_RACE_SLOTS) {
-            pt_race_follow_if(self, many->slots, many->count, like, bytes);
-            struct pt_race_granule *granule = pt_race_granule_in(pt_race_leaf_of(address), address);
-            for (int i = 1; i < PT_RACE_SLOTS; i++)
-                pt_race_put(&granule->slots[i], i < count ? more[i] : 0);
-            pt_race_many_end(self, *word);
-            *word = more[0];
-            return PT_RACE_MADE;
-        }
-    }
-    struct pt_race_choice_of choice = pt_race_choose_slot(self, many->slots, many->count, like, bytes);
-    if (choice.turn == PT_RACE_RACES)
-        return choice.turn;
-    pt_race_follow_if(self, many->slots, many->count, like, bytes);
-    if (choice.turn == PT_RACE_FULL) {
-        bool room = pt_race_make_room(self, address, like, bytes, many->slots, many->count, &choice);
-        if (!room && many->count == pt_race_many_room(many->size) && !grow(self, word))
-            return PT_RACE_FULL;
+    uint64_t slots[PT_RACE_MANY_MOST] = {0};
+    unsigned room = pt_race_many_room(many->size), count = many->count;
+    memcpy(slots, many->slots, count * sizeof *slots);
+    enum pt_race_turn turn = pt_race_turn(self, address, slots, room, like, bytes);
+    if (turn == PT_RACE_FULL && grow(self, word)) {
         many = pt_race_many_of(*word);
-        if (!room) {
-            choice.at = many->count++;
-            choice.slot = like | bytes;
-        }
-    } else if (choice.evicts) {
-        pt_race_give_up(self, address, many->slots[choice.at]);
+        room = pt_race_many_room(many->size);
+        turn = pt_race_turn(self, address, slots, room, like, bytes);
     }
-    many->slots[choice.at] = choice.slot;
-    if (!(choice.slot & PT_RACE_MERGED)) /* else it is remembered already, with its own bytes */
-        pt_race_filter_put(self, address, (uint8_t)choice.slot, like & PT_RACE_WROTE, site);
-    return PT_RACE_MADE;
+    if (turn != PT_RACE_MADE)
+        return turn;
+    pt_race_follow_if(self, many->slots, count, like, bytes);
+    if (pt_race_is_busy(pt_race_leaf_of(address), address) && !slots[PT_RACE_SLOTS]) {
+        shrink(self, word, granule, slots);
+        return turn;
+    }
+    for (count = 0; count < room && slots[count]; count++)
+        many->slots[count] = slots[count];
+    many->count = (uint8_t)count;
+    pt_race_filter_put(self, address, bytes, like & PT_RACE_WROTE, site);
+    return turn;
 }

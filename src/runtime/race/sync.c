@@ -64,7 +64,7 @@ void pt_race_changed(struct pt_race_self *self)
     if (!log->ring)
         return;
     log->region = pt_race_slot_of(self, self->region, 0, 0);
-    log->span = ((uint64_t)self->hb.id + 1 << PT_RACE_THREAD_AT) - log->region;
+    log->span = (((uint64_t)self->hb.id + 1) << PT_RACE_THREAD_AT) - log->region;
     log->stop = 0;
     uint64_t epoch = (pt_race_epoch(self) & ~PT_RACE_INTERRUPTED) + PT_RACE_EPOCH;
     if (__builtin_expect(!epoch, 0)) { /* all have been: none of them is remembered */
