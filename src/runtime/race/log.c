@@ -145,6 +145,19 @@ static __attribute__((noinline)) void prepare(struct pt_race_self *self)
     self->log.stop = self->log.end;
 }
 
+/* Places that are accessed one after the other are mostly in the same calls. */
+static uint32_t stack_now(struct pt_race_self *self)
+{
+    uint64_t calls = pt_race_calls();
+    if (!__portent_calls.depth)
+        return 0;
+    if (self->log.calls != calls || !self->log.stack) {
+        self->log.calls = calls;
+        self->log.stack = pt_race_stack_of(self);
+    }
+    return self->log.stack;
+}
+
 static uint64_t put_access(struct pt_race_self *self, const struct pt_site *site, unsigned op)
 {
     if (pt_race_epoch(self) & PT_RACE_INTERRUPTED)
@@ -159,7 +172,7 @@ static uint64_t put_access(struct pt_race_self *self, const struct pt_site *site
     uint64_t number = put(self,
                           (uint64_t)PT_RACE_RECORD_ACCESS << PT_RACE_TYPE_AT | (uint64_t)op << PT_RACE_RECORD_OP_AT |
                               (uint64_t)place << PT_RACE_PLACE_AT,
-                          __portent_calls.depth ? pt_race_stack_of(self) : 0);
+                          stack_now(self));
     return pt_race_slot_of(self, number, pt_race_code_of(place), 0);
 }
 

@@ -146,6 +146,8 @@ struct pt_race_journal {
     uint64_t span;               /* ... and how much higher those of the same thread can be */
     _Atomic uint64_t epoch;      /* of the region; others set a bit of it */
     uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
+    uint64_t calls;              /* pt_race_calls of the latest record ... */
+    uint32_t stack;              /* ... and its number */
     bool is_short;               /* of what it has replaced some is gone */
     _Atomic uint64_t *shown;     /* of struct pt_race_log */
     uint64_t end;                /* the number with which the block ends */

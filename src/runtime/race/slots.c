@@ -18,8 +18,8 @@
 
 #define COLD __attribute__((noinline))
 
-/* What has become of some slots, beside the new one. */
-struct pt_race_left {
+/* What has become of some slots, and then the new one. */
+struct left {
     uint64_t slots[PT_RACE_MANY_MOST + 1];
     unsigned count;
 };
@@ -38,7 +38,7 @@ static inline uint64_t later_of(uint64_t one, uint64_t other)
 
 /* False: it races. */
 static inline bool settle_one(const struct pt_race_self *self, uint64_t slot, uint64_t like, unsigned *bytes,
-                              struct pt_race_left *left)
+                              struct left *left)
 {
     bool own = slot >> PT_RACE_THREAD_AT == self->hb.id, writes = like & PT_RACE_WROTE;
     if (pt_race_is_like(slot, like)) {
@@ -57,7 +57,7 @@ static inline bool settle_one(const struct pt_race_self *self, uint64_t slot, ui
 }
 
 /* There is one too many: the new one, which is the last, becomes one with another of the thread's region and kind. */
-static COLD bool unite(const struct pt_race_self *self, struct pt_race_left *left)
+static COLD bool unite(const struct pt_race_self *self, struct left *left)
 {
     uint64_t made = left->slots[--left->count];
     for (unsigned i = 0; i < left->count; i++) {
@@ -70,10 +70,10 @@ static COLD bool unite(const struct pt_race_self *self, struct pt_race_left *lef
     return false;
 }
 
-static COLD enum pt_race_turn settle(const struct pt_race_self *self, uint64_t *slots, unsigned count, uint64_t like,
-                                     unsigned bytes)
+__attribute__((always_inline)) static inline enum pt_race_turn settle(const struct pt_race_self *self, uint64_t *slots,
+                                                                      unsigned count, uint64_t like, unsigned bytes)
 {
-    struct pt_race_left left;
+    struct left left;
     left.count = 0;
     for (unsigned i = 0; i < count && slots[i]; i++)
         if (!settle_one(self, slots[i], like, &bytes, &left))
@@ -147,8 +147,8 @@ static COLD enum pt_race_turn make_room(struct pt_race_self *self, uintptr_t gra
 
 /* Slots come into use in their order. One of such accesses does; or one of the same place, which is not told apart from
  * this; or the first that is free. */
-enum pt_race_turn pt_race_turn(struct pt_race_self *self, uintptr_t granule, uint64_t *slots, unsigned count,
-                               uint64_t like, unsigned bytes)
+__attribute__((always_inline)) static inline enum pt_race_turn
+turn(struct pt_race_self *self, uintptr_t granule, uint64_t *slots, unsigned count, uint64_t like, unsigned bytes)
 {
     const uint64_t kind_and_place = (UINT64_C(1) << PT_RACE_NUMBER_AT) - 1 - UINT8_MAX;
     unsigned exact = count, same = count, i;
@@ -176,4 +176,11 @@ enum pt_race_turn pt_race_turn(struct pt_race_self *self, uintptr_t granule, uin
     else
         return make_room(self, granule, slots, count, like, bytes);
     return PT_RACE_MADE;
+}
+
+enum pt_race_turn pt_race_turn(struct pt_race_self *self, uintptr_t granule, uint64_t *slots, unsigned count,
+                               uint64_t like, unsigned bytes)
+{
+    return count == PT_RACE_SLOTS ? turn(self, granule, slots, PT_RACE_SLOTS, like, bytes)
+                                  : turn(self, granule, slots, count, like, bytes);
 }
