@@ -66,6 +66,17 @@ bool pt_race_busy_widen(struct pt_race_self *self, struct pt_race_pair *pair, un
     (void)self, (void)pair, (void)bytes, (void)kind, (void)site;
     return false;
 }
+bool pt_race_common_is_read(const struct pt_race_self *self, uint64_t r, unsigned bytes)
+{
+    (void)self, (void)r, (void)bytes;
+    return false;
+}
+bool pt_race_many_has(const struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word,
+                      uintptr_t granule, unsigned bytes, unsigned kind)
+{
+    (void)self, (void)pair, (void)word, (void)granule, (void)bytes, (void)kind;
+    return false;
+}
 struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,

@@ -135,6 +135,19 @@ static bool is_unchanged(struct pt_race_pair *pair, uint64_t w, uint64_t r)
     return atomic_load(&pair->w) == w && atomic_load(&pair->r) == r;
 }
 
+bool pt_race_common_is_read(const struct pt_race_self *self, uint64_t r, unsigned bytes)
+{
+    if (!pt_race_is_row(r) || self->log.column == PT_RACE_NO_COLUMN)
+        return false;
+    const struct entry *entry = entry_of(self->log.column, r);
+    bool found = false;
+    for (unsigned i = 0; i < SLOTS && !found; i++) {
+        uint64_t slot = pt_race_get(&entry->slots[i]);
+        found = pt_race_is_mine(self, slot) && !(bytes & ~(unsigned)slot);
+    }
+    return found && pt_race_get(&entry->number) == r;
+}
+
 enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                       uintptr_t granule, unsigned bytes, const struct pt_site *site)
 {

@@ -50,12 +50,18 @@ __attribute__((always_inline)) static inline enum pt_race_glance pt_race_glance_
     bool writes = kind & PT_CELL_WRITES;
     uint64_t slot = pt_race_get(writes ? &pair->w : &pair->r);
     if (!pt_race_is_mine(self, slot)) {
-        if (writes || (slot && !(slot & PT_RACE_OWN)))
+        /* of what several read: common.c; of lists: many.c; acquire: partner of the release that unlocked one last */
+        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
+        bool has_list = pt_race_is_many(w), in_row = slot & PT_RACE_OWN && !(w & PT_RACE_CELL);
+        if (!has_list && (writes || !in_row))
             return PT_RACE_NEW;
-        uint64_t w = pt_race_get(&pair->w); /* of what several read: common.c, many.c */
-        bool in_row = slot ? !(w & PT_RACE_CELL) : pt_race_is_many(w);
-        return in_row && pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site) ? PT_RACE_KNOWN
-                                                                                               : PT_RACE_NEW;
+        if (!writes && pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site))
+            return PT_RACE_KNOWN;
+        if (!pt_race_is_busy(leaf, address) || (writes && !pt_race_is_shown(self)))
+            return PT_RACE_NEW;
+        bool known = has_list ? pt_race_many_has(self, pair, w, address, bytes, kind)
+                              : pt_race_common_is_read(self, slot, bytes);
+        return known ? PT_RACE_KNOWN : PT_RACE_NEW;
     }
     if (bytes & ~(unsigned)slot)
         return PT_RACE_PERHAPS;

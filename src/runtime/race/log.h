@@ -259,6 +259,10 @@ static inline uint64_t pt_race_many_word(const struct pt_race_many *many, uint32
     uint64_t state = (uint64_t)many->lives << 14 | (many->next & 0x3fff);
     return PT_RACE_OWN | state << 32 | PT_RACE_MANY | at;
 }
+/* Of a busy page: whether the thread has accessed all these bytes in its region, in that way, as the list that this
+ * word of the granule says has it, which is not locked. */
+bool pt_race_many_has(const struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word,
+                      uintptr_t granule, unsigned bytes, unsigned kind);
 /* A plain access of a granule that has a list; false: nothing has happened, and the granule is to be opened. */
 bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
                        unsigned kind, const struct pt_site *site);
@@ -293,6 +297,8 @@ void pt_race_common_restart(void);
 unsigned pt_race_column_take(void);
 void pt_race_column_give(unsigned column);
 bool pt_race_columns_are_left(void);
+/* Whether the thread has read these bytes in its region, as its column has it. */
+bool pt_race_common_is_read(const struct pt_race_self *self, uint64_t r, unsigned bytes);
 /* A read that does not race with w, of a granule that has a row, or gets one. */
 enum pt_race_made pt_race_common_read(struct pt_race_self *self, struct pt_race_pair *pair, uint64_t w, uint64_t r,
                                       uintptr_t granule, unsigned bytes, const struct pt_site *site);

@@ -265,7 +265,8 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
     if (look.mine < 0 && !look.gone && !grow(self, word))
         return false;
     look.many = pt_race_many_of(*word);
-    atomic_thread_fence(memory_order_release); /* it is locked before it changes: partner in has_all and last.c */
+    atomic_thread_fence(
+        memory_order_release); /* it is locked before it changes: partner in pt_race_many_has and last.c */
     lessen(look.many, less, look.bytes);
     uint64_t number = find_logged(self, &look, bytes, kind, site);
     if (number) {
@@ -283,8 +284,8 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
 
 /* Of a busy page: whether the thread has accessed all these bytes in its region, in that way, as the granule's list,
  * which is not locked, has it. */
-static bool has_all(struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word, uintptr_t granule,
-                    unsigned bytes, unsigned kind)
+bool pt_race_many_has(const struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word,
+                      uintptr_t granule, unsigned bytes, unsigned kind)
 {
     const struct pt_race_many *many = pt_race_many_of(word);
     uint64_t wrote = kind & PT_CELL_WRITES ? WRITES : 0;
@@ -297,11 +298,7 @@ static bool has_all(struct pt_race_self *self, const struct pt_race_pair *pair, 
         found = pt_race_is_mine(self, slot) && !(bytes & ~(unsigned)slot);
     }
     atomic_thread_fence(memory_order_acquire); /* partner of the release in change */
-    if (!found || pt_race_get(&pair->w) != word)
-        return false;
-    if (wrote)
-        pt_race_show(self);
-    return true;
+    return found && pt_race_get(&pair->w) == word;
 }
 
 bool pt_race_many_is_known(const struct pt_race_self *self, uint64_t word)
@@ -331,8 +328,12 @@ bool pt_race_many_make(struct pt_race_self *self, struct pt_race_pair *pair, uin
     if (plain && kind == PT_CELL_READS && pt_race_is_filtered(self, granule, bytes, kind, site))
         return true;
     /* acquire: partner of the release that unlocked it last */
-    if (plain && has_all(self, pair, atomic_load_explicit(&pair->w, memory_order_acquire), granule, bytes, kind))
+    if (plain &&
+        pt_race_many_has(self, pair, atomic_load_explicit(&pair->w, memory_order_acquire), granule, bytes, kind)) {
+        if (kind & PT_CELL_WRITES)
+            pt_race_show(self);
         return true;
+    }
     uint64_t word = pt_race_lock_word(&pair->w);
     if (!(word & PT_RACE_OWN && (uint32_t)word & PT_RACE_MANY)) {
         pt_race_unlock_word(&pair->w, word);
