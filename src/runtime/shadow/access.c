@@ -237,12 +237,12 @@
             return LOAD(bytes);                                                                                        \
         if (__builtin_expect(mode == PT_ACTIVE_LASTING, 1))                                                            \
             return pt_silence_has((uintptr_t)address) ? LOAD(bytes) : near_load##bytes(address, PT_PLAIN, site);       \
+        if (mode == PT_ACTIVE_SILENCE)                                                                                 \
+            return silent_load##bytes(address, PT_PLAIN, site);                                                        \
         if (mode == PT_ACTIVE_RACES)                                                                                   \
             return hot_load##bytes(address, site);                                                                     \
         if (mode == PT_ACTIVE_RECORDS)                                                                                 \
             return recorded_load##bytes(address, PT_PLAIN, site);                                                      \
-        if (mode == PT_ACTIVE_SILENCE)                                                                                 \
-            return silent_load##bytes(address, PT_PLAIN, site);                                                        \
         if (mode == (PT_ACTIVE_RECORDS | PT_ACTIVE_FILES))                                                             \
             return small_load##bytes(address, PT_PLAIN, site);                                                         \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
@@ -261,12 +261,12 @@
             STORE(bytes);                                                                                              \
         else if (__builtin_expect(mode == PT_ACTIVE_LASTING, 1))                                                       \
             (void)(pt_silence_has((uintptr_t)address) ? STORE(bytes) : near_store##bytes(address, value, 0, 0, site)); \
+        else if (mode == PT_ACTIVE_SILENCE)                                                                            \
+            (void)silent_store##bytes(address, value, 0, 0, site);                                                     \
         else if (mode == PT_ACTIVE_RACES)                                                                              \
             hot_store##bytes(address, value, site);                                                                    \
         else if (mode == PT_ACTIVE_RECORDS)                                                                            \
             (void)recorded_store##bytes(address, value, 0, 0, site);                                                   \
-        else if (mode == PT_ACTIVE_SILENCE)                                                                            \
-            (void)silent_store##bytes(address, value, 0, 0, site);                                                     \
         else if (mode == (PT_ACTIVE_RECORDS | PT_ACTIVE_FILES))                                                        \
             (void)small_store##bytes(address, value, 0, 0, site);                                                      \
         else                                                                                                           \

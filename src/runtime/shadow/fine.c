@@ -1,9 +1,8 @@
 /*
  * The records of granules whose bytes have different clocks.
  *
- * Guarantee: a record is one granule's, from pt_fine_new to pt_fine_free; whoever makes it puts clocks of all bytes
- * into it. Cost: a few instructions; each thread keeps some, so that the lock is taken once for many. One that is freed
- * is not touched: it need not be in the cache.
+ * Guarantee: a record is one granule's, from pt_fine_new to pt_fine_free, and is all zero in between but for `life`.
+ * Cost: a few instructions; each thread keeps some, so that the lock is taken once for many.
  */
 #include <string.h>
 
@@ -74,19 +73,6 @@ static void give_back(struct pt_shadow_self *self, uint32_t count)
     memmove(self->fines.ids, self->fines.ids + count, self->fines.count * sizeof *self->fines.ids);
 }
 
-/* Lives have the numbers of those who begin them in front: the record, which may not be in the cache, is not read. */
-static void begin_life(struct pt_shadow_self *self, struct pt_fine *fine)
-{
-    uint64_t life = (uint64_t)self->clock.number << 32 | ++self->fines.lives;
-    fine->watch = 0;
-    fine->readers = 0;
-    fine->bytes = 0;
-    atomic_store_explicit(&fine->life, life, memory_order_relaxed);
-    /* Whoever sees clocks of this life sees that it is another one. Partner: the fence in pt_narrow_still; no
-     * instruction on x86. */
-    atomic_thread_fence(memory_order_release);
-}
-
 uint32_t pt_fine_new(struct pt_shadow_self *self)
 {
     if (!self->fines.count)
@@ -94,13 +80,21 @@ uint32_t pt_fine_new(struct pt_shadow_self *self)
     uint32_t id = self->fines.count ? self->fines.ids[--self->fines.count] : 0;
     if (!id)
         pt_runtime_give_up();
-    else
-        begin_life(self, &pt_fines[id]);
+    atomic_thread_fence(memory_order_release); /* partner: that in pt_narrow_still; no instruction on x86 */
     return id;
 }
 
 void pt_fine_free(struct pt_shadow_self *self, uint32_t id)
 {
+    struct pt_fine *fine = &pt_fines[id];
+    memset(fine->access, 0, sizeof fine->access);
+    memset(fine->write, 0, sizeof fine->write);
+    fine->watch = 0;
+    fine->readers = 0;
+    fine->bytes = 0;
+    /* release: whoever sees what it comes to have next sees this (narrow.h) */
+    atomic_store_explicit(&fine->life, atomic_load_explicit(&fine->life, memory_order_relaxed) + 1,
+                          memory_order_release);
     self->fines.ids[self->fines.count++] = id;
     if (self->fines.count == PT_FINES_KEPT)
         give_back(self, PT_FINES_KEPT / 2);

@@ -7,8 +7,6 @@
  */
 #include "runtime/shadow/kept.h"
 
-#include <emmintrin.h>
-
 #include "runtime/shadow/kept_access.h"
 #include "runtime/sys/sys.h"
 
@@ -124,11 +122,9 @@ static void settle(uint32_t number)
 /* Nobody is at work with the page, or will be without a lock. */
 static void sweep(pt_shadow_word *words)
 {
-    for (unsigned i = 0; i < PT_KEPT_SWEEP; i++) {
-        uint64_t seen = atomic_load_explicit(&words[i], memory_order_relaxed);
-        if (seen & PT_SHADOW_KEPT) /* and so nobody else changes it */
-            atomic_store_explicit(&words[i], seen & ~PT_SHADOW_MARKS, memory_order_release);
-    }
+    for (unsigned i = 0; i < PT_KEPT_SWEEP; i++)
+        if (atomic_load_explicit(&words[i], memory_order_relaxed) & PT_SHADOW_KEPT)
+            atomic_fetch_and_explicit(&words[i], ~PT_SHADOW_KEPT, memory_order_release);
 }
 
 static void open_page(pt_kept_cell *cell, pt_shadow_word *words)
@@ -171,20 +167,6 @@ void pt_kept_unlock_own(struct pt_shadow_self *self, pt_shadow_word *word, uintp
         consider(self, cell, word - (address >> 3) % WORDS);
 }
 
-/* One granule of a page that is the thread's, unless the page moves. It is not at work. */
-static bool open_own(struct pt_shadow_self *self, pt_shadow_word *word, const pt_kept_cell *cell)
-{
-    uint32_t keeper = self->keeper;
-    self->keeper = self->kept_as; /* with whatever clock */
-    bool own = pt_kept_enter_at(self, cell);
-    if (own) {
-        atomic_fetch_and_explicit(word, ~PT_SHADOW_MARKS, memory_order_release);
-        pt_kept_exit(self);
-    }
-    self->keeper = keeper;
-    return own;
-}
-
 void pt_kept_open(pt_shadow_word *word)
 {
     struct pt_shadow_leaf *leaf = pt_shadow_leaf_of(word);
@@ -192,7 +174,9 @@ void pt_kept_open(pt_shadow_word *word)
     pt_kept_cell *cell = &leaf->keepers[page];
     struct pt_shadow_self *self = pt_self;
     uint32_t number = atomic_load_explicit(cell, memory_order_relaxed) & PT_KEPT_BY;
-    if (!self || !number || number != self->kept_as || !open_own(self, word, cell))
+    if (self && number && number == self->kept_as)
+        atomic_fetch_and_explicit(word, ~PT_SHADOW_KEPT, memory_order_release); /* it is not at work */
+    else
         open_page(cell, leaf->words + page * WORDS);
 }
 
@@ -204,7 +188,7 @@ bool pt_kept_lock(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t g
     if (own) {
         uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
         pt_rank_take(PT_RANK_GRANULE);
-        atomic_store_explicit(word, (seen & ~PT_SHADOW_MARKS) | PT_SHADOW_LOCKED, memory_order_relaxed);
+        atomic_store_explicit(word, (seen & ~PT_SHADOW_KEPT) | PT_SHADOW_LOCKED, memory_order_relaxed);
         atomic_thread_fence(memory_order_release); /* as in pt_granule_lock */
         pt_kept_exit(self);
     }
@@ -217,8 +201,7 @@ bool pt_kept_lock(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t g
 /* Whether nothing is to be learned of a kept granule: of one that is not fine A is no later than V_i. */
 static inline bool teaches_nothing(struct pt_shadow_self *self, uint64_t word)
 {
-    return !(word & PT_SHADOW_FINE) || word & PT_SHADOW_KNOWN ||
-           pt_narrow_is_past(self, &pt_fines[pt_shadow_access(word)], 0, 8);
+    return !(word & PT_SHADOW_FINE) || pt_narrow_is_past(self, &pt_fines[pt_shadow_access(word)], 0, 8);
 }
 
 uintptr_t pt_kept_forget(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t granule, uintptr_t end)
@@ -315,51 +298,38 @@ static bool keep_word(struct pt_shadow_self *self, uint64_t *word, uint64_t seen
 
 enum { LINE = 8 }; /* words of a line of the cache */
 
-/* What all words of a line have in common, and what any of them has. Two at a time: each of them is read as one. */
-struct common {
-    uint64_t all, any;
-};
-
-static inline __attribute__((always_inline)) struct common look_at(const uint64_t *words)
+/* Whether so many words, from that granule's on, are kept, or can be, and nothing is to be learned of them. */
+static inline __attribute__((always_inline)) bool is_kept_here(struct pt_shadow_self *self, uint64_t *words,
+                                                               uintptr_t granule, unsigned count)
 {
-    __m128i all = _mm_set1_epi32(-1), any = _mm_setzero_si128();
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < LINE; i += 2) {
-        __m128i pair = _mm_loadu_si128((const __m128i *)(const void *)&words[i]);
-        all = _mm_and_si128(all, pair);
-        any = _mm_or_si128(any, pair);
+    uint64_t all = PT_SHADOW_KEPT, any = 0;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t seen = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        all &= seen;
+        any |= seen;
     }
-    all = _mm_and_si128(all, _mm_unpackhi_epi64(all, all));
-    any = _mm_or_si128(any, _mm_unpackhi_epi64(any, any));
-    return (struct common){(uint64_t)_mm_cvtsi128_si64(all), (uint64_t)_mm_cvtsi128_si64(any)};
-}
-
-/* Whether this word is kept, or can be, and nothing is to be learned of it. */
-static bool is_kept_word(struct pt_shadow_self *self, uint64_t *word, uintptr_t granule)
-{
-    uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
-    if (!keep_word(self, word, seen, granule) || !teaches_nothing(self, seen))
-        return false;
-    if (seen & PT_SHADOW_FINE)
-        __builtin_prefetch(pt_fines[pt_shadow_access(seen)].write); /* for what follows */
+    for (unsigned i = 0; !all && i < count; i++)
+        if (!keep_word(self, &words[i], __atomic_load_n(&words[i], __ATOMIC_RELAXED), granule + i * 8))
+            return false;
+    for (unsigned i = 0; any & PT_SHADOW_FINE && i < count; i++) {
+        if (!teaches_nothing(self, words[i]))
+            return false;
+        if (words[i] & PT_SHADOW_FINE)
+            __builtin_prefetch(pt_fines[pt_shadow_access(words[i])].write); /* for what follows */
+    }
     return true;
 }
 
 static bool is_kept(struct pt_shadow_self *self, const struct stretch *stretch)
 {
     size_t i = 0;
-    while (i < stretch->count) {
-        size_t end = i + 1;
-        if (i + LINE <= stretch->count) {
-            struct common line = look_at(stretch->words + i);
-            end = i + LINE;
-            if (line.all & PT_SHADOW_KEPT && !(line.any & PT_SHADOW_FINE))
-                i = end;
-        }
-        for (; i < end; i++)
-            if (!is_kept_word(self, &stretch->words[i], stretch->low + i * 8))
-                return false;
-    }
+    for (; i + LINE <= stretch->count; i += LINE)
+        if (!is_kept_here(self, stretch->words + i, stretch->low + i * 8, LINE))
+            return false;
+    for (; i < stretch->count; i++)
+        if (!is_kept_here(self, stretch->words + i, stretch->low + i * 8, 1))
+            return false;
     return true;
 }
 
@@ -386,31 +356,11 @@ static void put_run(struct pt_shadow_self *self, uint64_t *words, size_t count, 
         pt_self_release(&self->clock, pt_shadow_write(seen), (int64_t)count);
 }
 
-/* The same with a rung, into the words of a line, of any clocks: none of them has references. False: there are records,
- * or bytes that were never accessed and are only read. */
-static inline __attribute__((always_inline)) bool put_line(pt_clock_id rung, uint64_t *words, bool write)
-{
-    struct common line = look_at(words);
-    uint64_t whole = UINT64_C(0xff) << PT_SHADOW_BYTES_AT, made = PT_SHADOW_KEPT | pt_shadow_pack(rung, rung, 0xff);
-    if (line.any & PT_SHADOW_FINE || (!write && (line.all & whole) != whole))
-        return false;
-    __m128i put = _mm_set1_epi64x((long long)(write ? made : rung)),
-            kept = _mm_set1_epi64x(~(long long)PT_SHADOW_CLOCK);
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < LINE; i += 2) {
-        __m128i *pair = (__m128i *)(void *)&words[i];
-        _mm_storeu_si128(pair, write ? put : _mm_or_si128(put, _mm_and_si128(kept, _mm_loadu_si128(pair))));
-    }
-    return true;
-}
-
-/* ... and as many lines as can be done so, then as many single words. Gives the number of words. */
+/* The same with a rung, into words of any clocks: none of them has references. Gives how many could be done so. */
 static size_t put_rung(pt_clock_id rung, uint64_t *words, size_t count, bool write)
 {
     uint64_t made = PT_SHADOW_KEPT | pt_shadow_pack(rung, rung, 0xff), whole = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
     size_t i = 0;
-    while (i + LINE <= count && put_line(rung, words + i, write))
-        i += LINE;
     for (; write && i < count && !(words[i] & PT_SHADOW_FINE); i++)
         words[i] = made;
     for (; !write && i < count && (words[i] & (PT_SHADOW_FINE | whole)) == whole; i++)
@@ -428,8 +378,7 @@ static void put_stretch(struct pt_shadow_self *self, const struct pt_locked_rang
         unsigned bytes = bytes_in(range, granule);
         j = i + 1;
         if (bytes != 0xff || seen & PT_SHADOW_FINE || (!write && pt_shadow_bytes(seen) != 0xff)) {
-            uint64_t made = pt_kept_put(self, seen & ~PT_SHADOW_MARKS, granule, bytes, write);
-            stretch->words[i] = made | pt_kept_marks(self, seen, made);
+            stretch->words[i] = PT_SHADOW_KEPT | pt_kept_put(self, seen & ~PT_SHADOW_KEPT, granule, bytes, write);
             continue;
         }
         size_t end = stretch->count - (granule + (stretch->count - i) * 8 > range->to); /* the last, touched in part */

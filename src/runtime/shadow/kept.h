@@ -14,9 +14,6 @@
  * More granules of a page that is its own become kept when the keeper unlocks them, or when a piece of memory touches
  * them (by a compare-and-swap, while it is at work); what it gives back stays kept, and is then the mark alone.
  *
- * A fine granule may have bytes that others have accessed last, of which the keeper has something to learn. Once there
- * are none it has the mark PT_SHADOW_KNOWN, too, and its record is not looked at before it is changed.
- *
  * A read that finds its own clock in a word needs none of this, whoever keeps the granule: the value that it loaded is
  * no later than the word if that is the same afterwards, since the keeper stores the word first.
  *
@@ -44,26 +41,12 @@ static inline __attribute__((always_inline)) pt_kept_cell *pt_kept_cell_of(uintp
     return &leaf->keepers[(address & ((1u << PT_LEAF_BITS) - 1)) >> 12];
 }
 
-/* The same, given the address's word. */
-static inline __attribute__((always_inline)) pt_kept_cell *pt_kept_cell_at(pt_shadow_word *word, uintptr_t address)
-{
-    uintptr_t in_leaf = address & ((1u << PT_LEAF_BITS) - 8);
-    char *leaf = (char *)word - in_leaf - offsetof(struct pt_shadow_leaf, words);
-    return (pt_kept_cell *)(leaf + offsetof(struct pt_shadow_leaf, keepers)) + (in_leaf >> 12);
-}
-
-/* Whether the thread keeps the page of this cell, and may use that now. */
-static inline __attribute__((always_inline)) bool pt_kept_has(const struct pt_shadow_self *self,
-                                                              const pt_kept_cell *cell)
-{
-    /* acquire: partner of the release by which it became so; it was this thread's */
-    uint32_t by = atomic_load_explicit(cell, memory_order_acquire) & (PT_KEPT_BY | PT_KEPT_MOVING);
-    return by && by == self->keeper;
-}
-
+/* Whether the thread keeps the page, and may use that now. */
 static inline __attribute__((always_inline)) bool pt_kept_is_own(const struct pt_shadow_self *self, uintptr_t address)
 {
-    return pt_kept_has(self, pt_kept_cell_of(address));
+    /* acquire: partner of the release by which it became so; it was this thread's */
+    uint32_t state = atomic_load_explicit(pt_kept_cell_of(address), memory_order_acquire);
+    return (state & (PT_KEPT_BY | PT_KEPT_MOVING)) == self->keeper && self->keeper;
 }
 
 static inline __attribute__((always_inline)) void pt_kept_exit(struct pt_shadow_self *self)
@@ -73,22 +56,16 @@ static inline __attribute__((always_inline)) void pt_kept_exit(struct pt_shadow_
     atomic_store_explicit(&self->keeping, keeping + 1, memory_order_release);
 }
 
-/* True: the page of this cell stays the thread's until it exits. Nothing is waited for in between. */
-static inline __attribute__((always_inline)) bool pt_kept_enter_at(struct pt_shadow_self *self,
-                                                                   const pt_kept_cell *cell)
+/* True: the page stays the thread's until it exits. Nothing is waited for in between. */
+static inline __attribute__((always_inline)) bool pt_kept_enter(struct pt_shadow_self *self, uintptr_t address)
 {
     uint32_t keeping = atomic_load_explicit(&self->keeping, memory_order_relaxed);
     atomic_store_explicit(&self->keeping, keeping + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* for other threads: the barrier of who moves the page */
-    if (__builtin_expect(pt_kept_has(self, cell), 1))
+    if (__builtin_expect(pt_kept_is_own(self, address), 1))
         return true;
     pt_kept_exit(self);
     return false;
-}
-
-static inline __attribute__((always_inline)) bool pt_kept_enter(struct pt_shadow_self *self, uintptr_t address)
-{
-    return pt_kept_enter_at(self, pt_kept_cell_of(address));
 }
 
 /* Unlocks a granule whose clock of accesses was an earlier one of this thread, and is V_i now: so the thread was alone
@@ -110,7 +87,7 @@ static inline uint64_t pt_granule_lock_at(struct pt_shadow_self *self, pt_shadow
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     if (seen & PT_SHADOW_KEPT && pt_kept_lock(self, word, granule))
-        return seen & ~PT_SHADOW_MARKS;
+        return seen & ~PT_SHADOW_KEPT;
     return pt_granule_lock(word);
 }
 

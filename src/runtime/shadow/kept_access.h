@@ -17,17 +17,6 @@
 /* V_i into the word of a granule, without its mark, after or before an access of these bytes; the word then. */
 uint64_t pt_kept_put(struct pt_shadow_self *self, uint64_t word, uintptr_t address, unsigned bytes, bool write);
 
-/* The marks of a kept granule that had the word `seen`, with its marks, and has this one after an access. */
-static inline __attribute__((always_inline)) uint64_t pt_kept_marks(const struct pt_shadow_self *self, uint64_t seen,
-                                                                    uint64_t made)
-{
-    bool known =
-        made & PT_SHADOW_FINE &&
-        (!(seen & PT_SHADOW_FINE) || seen & PT_SHADOW_KNOWN ||
-         (pt_clock_only_rungs() && pt_narrow_is_below(self->clock.id, pt_fines[pt_shadow_access(made)].access, 8)));
-    return known ? PT_SHADOW_MARKS : PT_SHADOW_KEPT;
-}
-
 /* True inside the runtime, and at work, with the word as it is. The thread is not in the runtime before. */
 static inline __attribute__((always_inline)) bool pt_kept_begin(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                 uintptr_t address, unsigned size, uint64_t *ret_seen)
@@ -42,7 +31,7 @@ static inline __attribute__((always_inline)) bool pt_kept_begin(struct pt_shadow
         if (__builtin_expect(seen & PT_SHADOW_KEPT, 1) &&
             (!(seen & PT_SHADOW_FINE) ||
              pt_narrow_is_past(self, &pt_fines[pt_shadow_access(seen)], address & 7, size))) {
-            *ret_seen = seen;
+            *ret_seen = seen & ~PT_SHADOW_KEPT;
             return true;
         }
         pt_kept_exit(self);
@@ -64,12 +53,11 @@ static inline __attribute__((always_inline)) bool pt_kept_put_rung(pt_clock_id r
     return packs || __builtin_expect(pt_fine_are_many() && pt_narrow_agrees(fine, rung), 0);
 }
 
-/* V_i into the word of a granule, which had its marks, or into its record. */
+/* V_i into the word of a granule of which these are all bytes in use, or into its record. */
 static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                uint64_t marked, uintptr_t address, unsigned size,
+                                                                uint64_t seen, uintptr_t address, unsigned size,
                                                                 bool write)
 {
-    uint64_t seen = marked & ~PT_SHADOW_MARKS;
     unsigned bytes = pt_bytes_at(address, size);
     uint64_t clock = self->clock.id, marks = (uint64_t)bytes << PT_SHADOW_BYTES_AT, made;
     if (write && (seen & (PT_SHADOW_FINE | PT_SHADOW_CLOCKS | marks)) == (clock << PT_SHADOW_WRITE_AT | clock | marks))
@@ -83,15 +71,15 @@ static inline __attribute__((always_inline)) void pt_kept_raise(struct pt_shadow
                 pt_self_release(&self->clock, pt_shadow_write(seen), 1);
         }
     } else if (size < 8 && seen & PT_SHADOW_FINE && pt_clock_only_rungs()) {
-        made = seen;
-        if (pt_kept_put_rung(self->clock.id, &pt_fines[pt_shadow_access(seen)], address & 7, size, write))
-            made = pt_granule_pack(self, address, seen);
+        if (!pt_kept_put_rung(self->clock.id, &pt_fines[pt_shadow_access(seen)], address & 7, size, write))
+            return;
+        made = pt_granule_pack(self, address, seen);
     } else {
         made = pt_kept_put(self, seen, address, bytes, write);
+        if (made == seen)
+            return;
     }
-    made |= pt_kept_marks(self, marked, made);
-    if (made != marked)
-        atomic_store_explicit(word, made, memory_order_relaxed);
+    atomic_store_explicit(word, made | PT_SHADOW_KEPT, memory_order_relaxed);
 }
 
 static inline __attribute__((always_inline)) void pt_kept_end_read(struct pt_shadow_self *self, pt_shadow_word *word,
@@ -125,59 +113,44 @@ static inline __attribute__((always_inline)) void pt_kept_end_write(struct pt_sh
 
 /* --- the short way, while all clocks are rungs --- */
 
-enum pt_kept_way { PT_KEPT_NO_WAY, PT_KEPT_SHORT, PT_KEPT_LONG };
-
-/* What a short access goes on with: the word, with its mark, and if that is fine where its record has the clocks of
- * these bytes. */
-struct pt_kept_short {
-    uint64_t seen;
-    pt_clock_id *access;
-};
-
-/* Short where the granule is left as one word, or with the record that it has, of which there is nothing to learn: it
- * is not read then, since most of these are not in the cache. While there are many records some are long ones, which
- * pack them if they can. */
-static inline __attribute__((always_inline)) enum pt_kept_way pt_kept_way_of(const struct pt_shadow_self *self,
-                                                                             struct pt_kept_short *at,
-                                                                             uintptr_t address, unsigned size,
-                                                                             bool write)
+/* Whether the granule is left as one word, or as the record that it has, with nothing to learn of these bytes. */
+static inline __attribute__((always_inline)) bool pt_kept_is_short(pt_clock_id rung, uint64_t seen, uintptr_t address,
+                                                                   unsigned size, bool write)
 {
-    enum { PACK_TURN = 16 }; /* of so many accesses one may pack, while there are many records */
-    pt_clock_id rung = self->clock.id;
-    uint64_t seen = at->seen, marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
-    unsigned first = address & 7;
+    uint64_t marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
     if (!(seen & PT_SHADOW_FINE))
         return (seen & UINT64_C(0xff) << PT_SHADOW_BYTES_AT) == marks ||
-                       (write && (seen & (PT_SHADOW_CLOCKS | marks)) == pt_shadow_pack(rung, rung, 0) + marks)
-                   ? PT_KEPT_SHORT
-                   : PT_KEPT_LONG;
-    struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
-    at->access = fine->access + first;
-    if (!(seen & PT_SHADOW_KNOWN) && !pt_narrow_is_below(rung, at->access, size))
-        return PT_KEPT_NO_WAY;
-    bool packs = __builtin_expect(pt_fine_are_many(), 0) &&
-                 atomic_load_explicit(&self->keeping, memory_order_relaxed) / 2 % PACK_TURN == 0;
-    return size < 8 && seen & PT_SHADOW_KNOWN && !packs ? PT_KEPT_SHORT : PT_KEPT_LONG;
+               (write && (seen & (PT_SHADOW_CLOCKS | marks)) == pt_shadow_pack(rung, rung, 0) + marks);
+    const struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
+    unsigned first = address & 7;
+    return size < 8 && pt_narrow_is_below(rung, fine->access + first, size) &&
+           !(write && pt_narrow_seems_whole(fine, rung, first)) &&
+           !__builtin_expect(pt_fine_are_many() && pt_narrow_will_agree(fine, rung, first, size), 0);
 }
+
+enum pt_kept_way { PT_KEPT_NO_WAY, PT_KEPT_SHORT, PT_KEPT_LONG };
 
 /* As pt_kept_begin, with its mark in the word; and whether it has the short way, or leaves the granule in another shape
  * (a long one). No way: nothing has happened, and whoever is called now will attend to what came meanwhile. */
-static inline __attribute__((always_inline)) enum pt_kept_way
-pt_kept_begin_rung(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address, unsigned size, bool write,
-                   struct pt_kept_short *ret_at)
+static inline __attribute__((always_inline)) enum pt_kept_way pt_kept_begin_rung(struct pt_shadow_self *self,
+                                                                                 pt_shadow_word *word,
+                                                                                 uintptr_t address, unsigned size,
+                                                                                 bool write, uint64_t *ret_seen)
 {
     if (self->busy || !pt_clock_only_rungs())
         return PT_KEPT_NO_WAY;
     self->busy = 1;
     self->locked_word = word;
     atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(pt_kept_enter_at(self, pt_kept_cell_at(word, address)), 1)) {
-        ret_at->seen = atomic_load_explicit(word, memory_order_relaxed);
-        if (__builtin_expect(ret_at->seen & PT_SHADOW_KEPT, 1)) {
-            enum pt_kept_way way = pt_kept_way_of(self, ret_at, address, size, write);
-            if (__builtin_expect(way != PT_KEPT_NO_WAY, 1))
-                return way;
-        }
+    if (__builtin_expect(pt_kept_enter(self, address), 1)) {
+        uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+        *ret_seen = seen;
+        if (__builtin_expect(seen & PT_SHADOW_KEPT && pt_kept_is_short(self->clock.id, seen, address, size, write), 1))
+            return PT_KEPT_SHORT;
+        if (seen & PT_SHADOW_KEPT &&
+            (!(seen & PT_SHADOW_FINE) ||
+             pt_narrow_is_below(self->clock.id, pt_fines[pt_shadow_access(seen)].access + (address & 7), size)))
+            return PT_KEPT_LONG;
         pt_kept_exit(self);
     }
     atomic_signal_fence(memory_order_seq_cst);
@@ -186,20 +159,20 @@ pt_kept_begin_rung(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t 
 }
 
 static inline __attribute__((always_inline)) void pt_kept_put_short(struct pt_shadow_self *self, pt_shadow_word *word,
-                                                                    const struct pt_kept_short *at, unsigned size,
+                                                                    uint64_t seen, uintptr_t address, unsigned size,
                                                                     bool write)
 {
     uint64_t rung = self->clock.id, kept = write ? ~PT_SHADOW_CLOCKS : ~PT_SHADOW_CLOCK;
-    if (size == 8 || !(at->seen & PT_SHADOW_FINE)) {
-        uint64_t made = (at->seen & kept) | (write ? rung << PT_SHADOW_WRITE_AT | rung : rung);
+    struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
+    if (!(seen & PT_SHADOW_FINE)) {
+        uint64_t made = (seen & kept) | (write ? rung << PT_SHADOW_WRITE_AT | rung : rung);
         atomic_store_explicit(word, made, memory_order_relaxed);
         return;
     }
-    enum { TO_WRITE = (offsetof(struct pt_fine, write) - offsetof(struct pt_fine, access)) / sizeof(pt_clock_id) };
     for (unsigned i = 0; i < size; i++)
-        at->access[i] = (pt_clock_id)rung;
+        fine->access[(address & 7) + i] = (pt_clock_id)rung;
     for (unsigned i = 0; write && i < size; i++)
-        at->access[TO_WRITE + i] = (pt_clock_id)rung;
+        fine->write[(address & 7) + i] = (pt_clock_id)rung;
 }
 
 /* True: there is something to attend to. */

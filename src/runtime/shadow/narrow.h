@@ -23,8 +23,6 @@
 #ifndef PT_RUNTIME_SHADOW_NARROW_H
 #define PT_RUNTIME_SHADOW_NARROW_H
 
-#include <emmintrin.h>
-
 #include "runtime/shadow/fast.h"
 
 /* Whether all bytes of an access within one granule have the clock V_i, and nothing else is to be known of them. */
@@ -39,7 +37,7 @@ static inline bool pt_narrow_has(const struct pt_fine *fine, pt_clock_id clock, 
 
 /* The first look, at a granule seen with this word; gives the record's life. */
 static inline bool pt_narrow_is_known(const struct pt_shadow_self *self, uint64_t seen, uintptr_t at, unsigned size,
-                                      uint64_t *ret_life)
+                                      uint32_t *ret_life)
 {
     const struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
     if ((seen & (PT_SHADOW_LOCKED | PT_SHADOW_FINE)) != PT_SHADOW_FINE || !self->clock.id ||
@@ -52,7 +50,7 @@ static inline bool pt_narrow_is_known(const struct pt_shadow_self *self, uint64_
 
 /* The second, when the value has been loaded, behind an acquire fence. */
 static inline bool pt_narrow_still(const struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t at,
-                                   unsigned size, uint64_t life)
+                                   unsigned size, uint32_t life)
 {
     const struct pt_fine *fine = &pt_fines[pt_shadow_access(seen)];
     /* acquire: partner of the release that unlocked it last */
@@ -75,19 +73,14 @@ static inline bool pt_narrow_has_passed(struct pt_shadow_self *self, const struc
     return true;
 }
 
-/* The same where there are only rungs: whether none of the `count` is a later one, which the top bit of a difference
- * shows, since numbers have fewer. */
+/* The same where there are only rungs: whether none of them is a later one. */
 static inline __attribute__((always_inline)) bool pt_narrow_is_below(pt_clock_id rung, const pt_clock_id *ids,
                                                                      unsigned count)
 {
-    __m128i own = _mm_set1_epi32((int)rung), difference;
-    if (count == 1)
-        return !((rung - ids[0]) >> 31);
-    difference =
-        _mm_sub_epi32(own, count == 2 ? _mm_loadl_epi64((const __m128i *)ids) : _mm_loadu_si128((const __m128i *)ids));
-    if (count == 8)
-        difference = _mm_or_si128(difference, _mm_sub_epi32(own, _mm_loadu_si128((const __m128i *)(ids + 4))));
-    return !(_mm_movemask_ps(_mm_castsi128_ps(difference)) & (count == 2 ? 3 : 15));
+    uint32_t later = 0;
+    for (unsigned i = 0; i < count; i++)
+        later |= rung - ids[i]; /* the top bit: numbers have fewer */
+    return !(later >> 31);
 }
 
 /* Either way. */
@@ -173,6 +166,15 @@ static inline bool pt_narrow_agrees(const struct pt_fine *fine, pt_clock_id cloc
     bool agrees = true;
     for (unsigned i = 0; i < 8; i++)
         agrees &= fine->access[i] == clock || !fine->access[i];
+    return agrees;
+}
+
+/* The same before it, of its bytes and the others. */
+static inline bool pt_narrow_will_agree(const struct pt_fine *fine, pt_clock_id clock, unsigned first, unsigned size)
+{
+    bool agrees = true;
+    for (unsigned i = 0; i < 8; i++)
+        agrees &= i - first < size || fine->access[i] == clock || !fine->access[i];
     return agrees;
 }
 

@@ -129,7 +129,7 @@ static bool is_untouched(uintptr_t address)
     }
 /* One of a granule whose bytes have different clocks (narrow.h). */
 #define NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
-    uint64_t life;                                                                                                     \
+    uint32_t life;                                                                                                     \
     if (pt_narrow_is_known(self, seen, at, bytes, &life)) {                                                            \
         type value = perform;                                                                                          \
         atomic_thread_fence(memory_order_acquire);                                                                     \
@@ -156,15 +156,14 @@ static bool is_untouched(uintptr_t address)
  * that it needs no frame. */
 #define DEFINE_KEPT_READ(name, bytes, type, perform)                                                                   \
     static COLD type rest_##name(const void *address, int order, const struct pt_site *site,                           \
-                                 struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
+                                 struct pt_shadow_self *self, pt_shadow_word *word)                                    \
     {                                                                                                                  \
-        uintptr_t at = (uintptr_t)address;                                                                             \
-        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
-        if (!pt_kept_begin(self, word, at, bytes, &seen))                                                              \
+        uint64_t seen;                                                                                                 \
+        if (!pt_kept_begin(self, word, (uintptr_t)address, bytes, &seen))                                              \
             return slow_##name(address, order, site);                                                                  \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
-        pt_kept_end_read(self, word, seen, at, bytes);                                                                 \
+        pt_kept_end_read(self, word, seen, (uintptr_t)address, bytes);                                                 \
         return value;                                                                                                  \
     }                                                                                                                  \
     static COLD type long_##name(struct pt_shadow_self *self, pt_shadow_word *word, const void *address,               \
@@ -172,7 +171,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
-        pt_kept_end_read(self, word, seen, (uintptr_t)address, bytes);                                                 \
+        pt_kept_end_read(self, word, seen & ~PT_SHADOW_KEPT, (uintptr_t)address, bytes);                               \
         return value;                                                                                                  \
     }                                                                                                                  \
     static COLD type faulted_##name(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t at, type value)       \
@@ -190,17 +189,17 @@ static bool is_untouched(uintptr_t address)
                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        struct pt_kept_short is;                                                                                       \
-        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, false, &is);                                  \
+        NARROW_IF_KNOWN(bytes, type, perform)                                                                          \
+        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, false, &seen);                                \
         if (way == PT_KEPT_LONG)                                                                                       \
-            return long_##name(self, word, address, is.seen);                                                          \
+            return long_##name(self, word, address, seen);                                                             \
         if (way == PT_KEPT_NO_WAY)                                                                                     \
-            return rest_##name(address, order, site, self, word, seen);                                                \
+            return rest_##name(address, order, site, self, word);                                                      \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
         if (!pt_fast_kept(self))                                                                                       \
             return faulted_##name(self, word, at, value);                                                              \
-        pt_kept_put_short(self, word, &is, bytes, false);                                                              \
+        pt_kept_put_short(self, word, seen, at, bytes, false);                                                         \
         return pt_kept_leave(self) ? attended_##name(self, value) : value;                                             \
     }
 /* Where the program records itself. */
@@ -390,7 +389,7 @@ static bool is_untouched(uintptr_t address)
                                  pt_shadow_word *word, uint64_t seen)                                                  \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
-        pt_kept_put_write(self, word, seen, (uintptr_t)address, bytes);                                                \
+        pt_kept_put_write(self, word, seen & ~PT_SHADOW_KEPT, (uintptr_t)address, bytes);                              \
         type result = perform;                                                                                         \
         self->states++;                                                                                                \
         pt_kept_end_write(self, word, (uintptr_t)address, bytes);                                                      \
@@ -412,13 +411,13 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        struct pt_kept_short is;                                                                                       \
-        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, true, &is);                                   \
+        uint64_t seen;                                                                                                 \
+        enum pt_kept_way way = pt_kept_begin_rung(self, word, at, bytes, true, &seen);                                 \
         if (way == PT_KEPT_LONG)                                                                                       \
-            return long_##name(address, value, op, order, self, word, is.seen);                                        \
+            return long_##name(address, value, op, order, self, word, seen);                                           \
         if (way == PT_KEPT_NO_WAY)                                                                                     \
             return rest_##name(address, value, op, order, site, self, word);                                           \
-        pt_kept_put_short(self, word, &is, bytes, true);                                                               \
+        pt_kept_put_short(self, word, seen, at, bytes, true);                                                          \
         atomic_thread_fence(memory_order_release); /* as in pt_kept_begin_write */                                     \
         type result = perform;                                                                                         \
         self->states++;                                                                                                \

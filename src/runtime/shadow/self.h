@@ -103,7 +103,6 @@ struct pt_shadow_self {
     struct pt_raised raised[1 << PT_RAISED_BITS];
     struct {
         uint32_t count, ids[PT_FINES_KEPT]; /* records of granules that it keeps for itself (fine.c) */
-        uint32_t lives;                     /* of records that it has begun */
     } fines;
     struct pt_locked_range *volatile locked; /* what it has locked now, for faults in the middle of an access */
     /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as

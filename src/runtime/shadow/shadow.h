@@ -6,7 +6,6 @@
  *     26-51   W: the clock of its writes
  *     52-59   which bytes A and W are about; the others were never accessed
  *     60      kept: one thread alone uses it, without locking it (kept.h)
- *     61      known: it is kept and fine, and the keeper knows of all accesses of its bytes
  *     62      fine: the bytes have different clocks
  *     63      locked: one thread works on it
  *
@@ -44,8 +43,6 @@
 #define PT_SHADOW_FINE   (UINT64_C(1) << 62)
 #define PT_SHADOW_LOCKED (UINT64_C(1) << 63)
 #define PT_SHADOW_KEPT   (UINT64_C(1) << 60)
-#define PT_SHADOW_KNOWN  (UINT64_C(1) << 61)
-#define PT_SHADOW_MARKS  (PT_SHADOW_KEPT | PT_SHADOW_KNOWN)
 #define PT_SHADOW_STATE  (PT_SHADOW_LOCKED | PT_SHADOW_FINE | PT_SHADOW_KEPT)
 enum {
     PT_SHADOW_WRITE_AT = PT_CLOCK_BITS,
@@ -70,7 +67,7 @@ struct pt_fine { /* what a read looks at stands in the first line */
     uint64_t readers;      /* threads that have a reading of it (readers.h), by slot ... */
     uint8_t bytes;         /* ... of these bytes; 0: it is not for readings */
     uint32_t watch;        /* first of the watched variables in this granule (watch.h), 0: none */
-    _Atomic uint64_t life; /* another one each time that it becomes a granule's */
+    _Atomic uint32_t life; /* how often it has been a granule's and then was not any more */
     _Alignas(64) pt_clock_id write[8];
 };
 
