@@ -84,11 +84,14 @@ def clocked(text):
 class Formulas:
     """Formulas over the names of the traces; `bound` are the thread variables in scope."""
 
-    def __init__(self, rng):
-        self.rng, self.fresh = rng, 0
+    def __init__(self, rng, named=False):
+        """`named`: all threads by their names, and no atomic_block, so that others have to know of these alone."""
+        self.rng, self.named, self.fresh = rng, named, 0
 
     def thread(self, bound):
         """Some thread, mostly a bound one."""
+        if self.named:
+            return self.rng.choice(THREADS)
         return self.rng.choice(bound) if bound and self.rng.random() < 0.7 else self.rng.choice(THREADS)
 
     def expression(self, depth, bound):
@@ -110,7 +113,7 @@ class Formulas:
         if shape < 0.15:
             return ("event", rng.choice(("go", "stop")))
         if shape < 0.2:
-            return rng.choice((("block", "b"), ("true",)))
+            return rng.choice((("block", "b"), ("true",))) if not self.named else ("true",)
         if shape < 0.25:
             return ("bare", self.expression(depth, bound))
         return ("cmp", rng.choice(("==", "!=", "<", "<=", ">", ">=")), self.expression(depth, bound),
@@ -127,7 +130,7 @@ class Formulas:
             kind = rng.choice(("prev", "once", "hist", "start", "end", "since", "ival", "ivalw"))
             operands = 2 if kind in ("since", "ival", "ivalw") else 1
             return (kind, *(self.formula(depth - 1, bound) for _ in range(operands)))
-        if shape < 0.75 and len(bound) < 3:
+        if shape < 0.75 and len(bound) < 3 and not self.named:
             self.fresh += 1
             name = f"j{self.fresh}"
             other = self.thread(bound) if rng.random() < 0.6 else None

@@ -90,11 +90,13 @@ def case(portent, seed, folder):
     rng = random.Random(seed)
     text = mttl_generate.trace_text(rng)
     properties = []
+    named = rng.random() < 0.3  # otherwise some property asks all threads, and with it all are known of
     for k in range(PROPERTIES):
         at = rng.choice(mttl_generate.THREADS[:4]) if rng.random() < 0.4 else None
-        formulas = mttl_generate.Formulas(rng)
+        formulas = mttl_generate.Formulas(rng, named)
         properties.append((f"p{k}", at, formulas.formula(rng.randint(1, 5), () if at else ("i",))))
-    properties.append(("blocks", None, ("block", "b")))
+    if not named:
+        properties.append(("blocks", None, ("block", "b")))
     (folder / "case.prop").write_text("".join(
         f"property {name} at {at or 'each i'}: {mttl_generate.show(body)};\n" for name, at, body in properties))
     computation = mttl.Computation(Trace(text))
