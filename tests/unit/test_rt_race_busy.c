@@ -203,8 +203,8 @@ static void test_lists(void **state)
     assert_true(is_told(1, 2));
 }
 
-/* A list of two ints that were written and of a read of both, which the second write has left the first one of. All of it
- * is gone, but for what is told of a granule's latest write and read. */
+/* A list of two ints that were written and of a read of both, which the second write has left the first one of. All of
+ * it is gone, but for what is told of a granule's latest write and read. */
 static void make_list(void)
 {
     access(1, &page[FRESH], 4, PT_CELL_WRITES, 1);
@@ -273,6 +273,22 @@ static void test_who_reads_learns_in_a_long_region(void **state)
     (void)state;
     learn(6, true);
 }
+/* The same of one of two ints that were written in two regions. */
+static void test_who_reads_learns_of_a_list(void **state)
+{
+    (void)state;
+    char *second = (char *)&page[FRESH] + 4;
+    access(1, &page[FRESH], 4, PT_CELL_WRITES, 1);
+    release(1, 1);
+    access(1, second, 4, PT_CELL_WRITES, 2);
+    assert_true(pt_race_is_many(pt_race_pair_of((uintptr_t)&page[FRESH])->w));
+    access(1, &others[3], 8, PT_CELL_WRITES, 3);
+    access(1, second, 4, PT_CELL_WRITES, 5);
+    access(2, second, 4, PT_CELL_READS, 4);
+    assert_int_equal(found_count, 1);
+    access(2, &others[3], 8, PT_CELL_READS, 4);
+    assert_int_equal(found_count, 1);
+}
 /* The first write of a granule, at a place whose record was put long before. */
 static void test_who_reads_learns_of_a_proxy(void **state)
 {
@@ -338,6 +354,20 @@ static void test_further_bytes_race(void **state)
     access(1, (char *)&page[FRESH] + 4, 4, PT_CELL_READS, 1);
     assert_int_equal(found_count, 2);
     assert_true(is_told(2, 3));
+}
+
+/* The same of what several have read: the thread's column says which bytes it was. */
+static void test_further_bytes_that_several_read(void **state)
+{
+    (void)state;
+    access(1, &page[FRESH], 4, PT_CELL_READS, 1);
+    access(2, &page[FRESH], 4, PT_CELL_READS, 2);
+    access(1, &page[FRESH], 4, PT_CELL_READS, 3);
+    assert_true(pt_race_is_row(pt_race_pair_of((uintptr_t)&page[FRESH])->r));
+    access(1, (char *)&page[FRESH] + 4, 4, PT_CELL_READS, 4);
+    access(3, (char *)&page[FRESH] + 6, 2, PT_CELL_WRITES, 5);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(1, 4));
 }
 
 static void test_run_over_reads_of_another(void **state)
@@ -512,11 +542,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_reads_learns, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_of_another_place, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_in_a_long_region, begin, end),
+        cmocka_unit_test_setup_teardown(test_who_reads_learns_of_a_list, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_of_a_proxy, begin, end),
         cmocka_unit_test_setup_teardown(test_a_region_that_has_ended, begin, end),
         cmocka_unit_test_setup_teardown(test_a_region_that_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_who_reads_learns_of_a_first_write, begin, end),
         cmocka_unit_test_setup_teardown(test_further_bytes_race, begin, end),
+        cmocka_unit_test_setup_teardown(test_further_bytes_that_several_read, begin, end),
         cmocka_unit_test_setup_teardown(test_run_over_reads_of_another, begin, end),
         cmocka_unit_test_setup_teardown(test_run_over_its_own_reads, begin, end),
         cmocka_unit_test_setup_teardown(test_place_of_what_is_gone, begin, end),
