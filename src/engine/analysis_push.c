@@ -222,12 +222,12 @@ static void hand_on(struct pt_analysis *a)
     unsigned slot = a->fill.slot;
     if (!a->feed && !may_make_way(a))
         a->feed = pt_feed_new(a->takers, take_slot, a);
+    a->slots[slot] = filled(&a->fill);
     if (a->feed) {
-        a->slots[slot] = filled(&a->fill);
         pt_feed_hand(a->feed);
         slot = pt_feed_slot(a->feed);
     } else {
-        take_here(a);
+        take_here(a); /* the same memory is filled again */
     }
     begin_batch(&a->fill, slot, &a->slots[slot]);
     judge(a);
