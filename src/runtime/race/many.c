@@ -265,8 +265,8 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
     if (look.mine < 0 && !look.gone && !grow(self, word))
         return false;
     look.many = pt_race_many_of(*word);
-    atomic_thread_fence(
-        memory_order_release); /* it is locked before it changes: partner in pt_race_many_has and last.c */
+    /* it is locked before it changes: partner in pt_race_many_has and last.c */
+    atomic_thread_fence(memory_order_release);
     lessen(look.many, less, look.bytes);
     uint64_t number = find_logged(self, &look, bytes, kind, site);
     if (number) {
@@ -282,8 +282,6 @@ static bool change(struct pt_race_self *self, struct pt_race_pair *pair, uint64_
     return true;
 }
 
-/* Of a busy page: whether the thread has accessed all these bytes in its region, in that way, as the granule's list,
- * which is not locked, has it. */
 bool pt_race_many_has(const struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word,
                       uintptr_t granule, unsigned bytes, unsigned kind)
 {
