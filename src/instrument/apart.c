@@ -6,14 +6,14 @@
  *
  * A call of a hook is dear to LLVM's usual instruction selection, and there is nothing to select well: the address, the
  * site and a call. Its fast one takes half the time for such a body, and the rest of the code generator has two smaller
- * functions in place of one. It is a tail call, so that the stack is as deep as before, unless the result is in memory,
- * where LLVM makes none.
+ * functions in place of one. It is a tail call, so that the stack is as deep as before, unless the result or an
+ * argument is in memory: then LLVM makes none, or the argument, of which the body gets the address, would be gone.
  *
  * The fast selection gives a block up, from its end to where it meets something that it cannot do. The stack of calls
  * is that, being the thread's own (frames.c): so its address is a value in the body, found once, where it is entered.
  *
- * Not for functions whose call could not be passed on as it is (arguments without a name, or by value in memory), or
- * that ask where they were called from; nor from LLVM 20 on, whose records of locals are no instructions that could be
+ * Not for functions whose call could not be passed on as it is (arguments without a name), or that ask where they were
+ * called from; nor from LLVM 20 on, whose records of locals are no instructions that could be
  * taken out.
  *
  * Where nobody wants to debug the program, lines and locals are left out of both, and each instruction of f is where f
@@ -56,17 +56,31 @@ static bool asks_for_its_caller(LLVMValueRef call)
     return false;
 }
 
+/* By value in memory that the caller has laid out itself (Windows). */
+static bool is_laid_out(LLVMValueRef function, unsigned parameter)
+{
+    static const char *const names[] = {"inalloca", "preallocated"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (LLVMGetEnumAttributeAtIndex(function, parameter + 1,
+                                        LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]))))
+            return true;
+    return false;
+}
+
 static bool can_be_apart(LLVMValueRef function)
 {
     if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(function)) || pt_has_attribute(function, "returns_twice"))
         return false;
-    for (unsigned i = 0; i < LLVMCountParams(function); i++)
-        if (pt_is_by_value(function, i))
+    bool by_value = false;
+    for (unsigned i = 0; i < LLVMCountParams(function); i++) {
+        by_value |= pt_is_by_value(function, i);
+        if (is_laid_out(function, i))
             return false;
+    }
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst))
-            if (LLVMIsACallInst(inst) && asks_for_its_caller(inst))
-                return false;
+            if (LLVMIsACallInst(inst) && (asks_for_its_caller(inst) || (by_value && pt_is_musttail(inst))))
+                return false; /* such a tail call wants the same arguments in its caller */
     return true;
 }
 
@@ -196,6 +210,9 @@ static LLVMValueRef add_function(struct pt_module *m, LLVMValueRef from)
     copy_attributes(from, to, (unsigned)LLVMAttributeFunctionIndex, LLVMAddAttributeAtIndex);
     for (unsigned i = 0; i <= LLVMCountParams(from); i++)
         copy_attributes(from, to, i, LLVMAddAttributeAtIndex);
+    for (unsigned i = 0; i < LLVMCountParams(from); i++) /* the body has the address of what f was given */
+        if (pt_is_by_value(from, i))
+            LLVMRemoveEnumAttributeAtIndex(to, i + 1, LLVMGetEnumAttributeKindForName("byval", 5));
     static const char *const others[] = {"alwaysinline", "inlinehint", "minsize", "optsize"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         set_attribute(m, to, others[i], false);
@@ -312,9 +329,15 @@ static LLVMBasicBlockRef build_call(struct pt_module *m, const struct apart *apa
                                                                : pt_place_of_entry(m, apart->from));
     LLVMValueRef call = LLVMBuildCall2(m->builder, type, apart->to, arguments, count, "");
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(apart->from));
-    LLVMSetTailCall(call, true);
+    bool in_memory = false;
     for (unsigned i = 0; i <= count; i++)
         copy_attributes(apart->from, call, i, LLVMAddCallSiteAttribute);
+    for (unsigned i = 0; i < count; i++)
+        if (pt_is_by_value(apart->from, i)) {
+            LLVMRemoveCallSiteEnumAttribute(call, i + 1, LLVMGetEnumAttributeKindForName("byval", 5));
+            in_memory = true;
+        }
+    LLVMSetTailCall(call, !in_memory);
     if (LLVMGetTypeKind(returns) == LLVMVoidTypeKind)
         LLVMBuildRetVoid(m->builder);
     else

@@ -286,10 +286,10 @@ bool pt_is_coroutine(LLVMValueRef function)
            (kind != 0 && LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind));
 }
 
-/* What the stores need: the variable, and the depth at the function's entry. */
+/* What the stores need, of which a function has one each: where the depth and the site are stored, and the depth at
+ * its entry. */
 struct frame {
-    LLVMTypeRef type;
-    LLVMValueRef calls, depth_at, depth;
+    LLVMValueRef depth_at, depth, site_at;
 };
 
 static LLVMTypeRef calls_type(struct pt_module *m)
@@ -344,12 +344,18 @@ LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function)
 
 static struct frame enter(struct pt_module *m, LLVMValueRef function)
 {
-    struct frame frame = {.type = calls_type(m)};
+    struct frame frame;
+    LLVMTypeRef type = calls_type(m);
+    LLVMValueRef calls = calls_variable(m, type);
     LLVMPositionBuilderBefore(m->builder, after_locals(function));
     LLVMSetCurrentDebugLocation2(m->builder, pt_place_before_body(m, function));
-    frame.calls = calls_variable(m, frame.type);
-    frame.depth_at = LLVMBuildStructGEP2(m->builder, frame.type, frame.calls, 0, "");
+    frame.depth_at = LLVMBuildStructGEP2(m->builder, type, calls, 0, "");
     frame.depth = LLVMBuildLoad2(m->builder, m->i32, frame.depth_at, "");
+    LLVMValueRef at = LLVMBuildAnd(m->builder, frame.depth, LLVMConstInt(m->i32, PT_CALLS - 1, false), "");
+    LLVMValueRef path[] = {LLVMConstInt(m->i32, 0, false), LLVMConstInt(m->i32, 1, false),
+                           LLVMBuildZExt(m->builder, at, m->i64, "")};
+    frame.site_at = LLVMBuildInBoundsGEP2(m->builder, type, calls, path, 3, "");
+    frame.site_at = LLVMBuildFreeze(m->builder, frame.site_at, "");
     return frame;
 }
 
@@ -363,10 +369,7 @@ static void surround(struct pt_module *m, const struct frame *frame, LLVMValueRe
     LLVMPositionBuilderBefore(m->builder, call);
     LLVMValueRef next = LLVMBuildAdd(m->builder, frame->depth, LLVMConstInt(m->i32, 1, false), "");
     LLVMBuildStore(m->builder, next, frame->depth_at);
-    LLVMValueRef at = LLVMBuildAnd(m->builder, frame->depth, LLVMConstInt(m->i32, PT_CALLS - 1, false), "");
-    LLVMValueRef path[] = {LLVMConstInt(m->i32, 0, false), LLVMConstInt(m->i32, 1, false),
-                           LLVMBuildZExt(m->builder, at, m->i64, "")};
-    LLVMBuildStore(m->builder, site, LLVMBuildInBoundsGEP2(m->builder, frame->type, frame->calls, path, 3, ""));
+    LLVMBuildStore(m->builder, site, frame->site_at);
     LLVMMetadataRef place = LLVMInstructionGetDebugLoc(call);
     LLVMValueRef after =
         LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call)) : LLVMGetNextInstruction(call);

@@ -173,8 +173,9 @@ static LLVMTargetMachineRef machine_of(LLVMModuleRef module)
 
 /* What all passes go by. A function brings its events along, and those of what was inlined into it, which LLVM takes
  * for 90 each time: the source's inline functions are to be inlined as they are without them. Others are inlined
- * somewhat less than usual, for what is inlined is compiled twice (twins.c). The last one is for the code generator:
- * without locals in debug information it need not follow all registers to know where they are. */
+ * somewhat less than usual, for what is inlined is compiled twice (twins.c). Of vectors of straight code LLVM 14 asks
+ * this option alone. The last one is for the code generator: without locals in debug information it need not follow all
+ * registers to know where they are. */
 static void tell_passes(bool locals)
 {
     static const char *const arguments[] = {"portent",
@@ -182,6 +183,7 @@ static void tell_passes(bool locals)
                                             "-simplifycfg-sink-common=false",
                                             "-inline-threshold=195",
                                             "-inlinehint-threshold=650",
+                                            "-vectorize-slp=false",
                                             "-experimental-debug-variable-locations=false"};
     static bool told;
     if (!told)

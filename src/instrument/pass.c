@@ -2,7 +2,9 @@
 #include "instrument/pass.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "instrument/registers.h"
 #include "instrument/rewrite.h"
 
 bool pt_pass_run(struct LLVMOpaqueModule *module, bool *ret_optimized)
@@ -17,6 +19,8 @@ bool pt_pass_run(struct LLVMOpaqueModule *module, bool *ret_optimized)
     if (status == PT_OK)
         status = pt_rewrite_module(module, &orders, &err);
     *ret_optimized = orders.level != NULL;
+    if (orders.level)
+        pt_choose_registers();
     pt_orders_release(&orders);
     pt_arena_release(&arena);
     if (status != PT_OK)

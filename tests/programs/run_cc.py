@@ -297,7 +297,7 @@ def bodies_with_hooks_are_functions_of_their_own():
     for flags in ([], ["-g"]):
         text = cc("-O2", *flags, "-w", "-S", "-emit-llvm", source("apart.c"), "-o", "-")
         apart = set(re.findall(r"^define internal .*@(\w+)\.hooks\(.*", text, re.M))
-        check(apart == {"add", "many", "large", "fact", "last", "main", "worker"}, f"apart are {apart} with {flags}")
+        check(apart == {"add", "many", "large", "by_value", "fact", "last", "main", "worker"}, f"apart are {apart} with {flags}")
     for name in apart:
         ids = re.findall(rf"^define .*@{name}(?:\.hooks)?\(.* !dbg !(\d+)", text, re.M)
         names = re.findall(rf"^!(?:{'|'.join(ids)}) = distinct !DISubprogram\(name: \"(\w+)\"", text, re.M)
@@ -310,9 +310,9 @@ def bodies_with_hooks_are_functions_of_their_own():
             for options in ("", "races=1", "races=1:sample=100"):
                 got = ok("./prog", env={**os.environ, "PORTENT_OPTIONS": options})
                 check(got == wanted, f"{level} {flags} {options}: {got!r} instead of {wanted!r}")
-    # The stack is as deep as with one function: the body takes the place of the call, unless the result is in memory.
+    # The stack is as deep as with one function: the body takes the place of the call, unless the result or an argument is in memory.
     code = cc("-O2", "-w", "-S", source("apart.c"), "-o", "-")
-    check(set(re.findall(r"\bjmp\s+(\w+)\.hooks\b", code)) == apart - {"large"}, "not the last call")
+    check(set(re.findall(r"\bjmp\s+(\w+)\.hooks\b", code)) == apart - {"large", "by_value"}, "not the last call")
 
 
 @test
@@ -777,7 +777,8 @@ def an_object_is_one_start_of_clang():
 
 @test
 def all_ways_to_compile_agree():
-    """By clang alone, by a plan, and in two halves."""
+    """By clang alone, by a plan, and in two halves; with optimisation the last one but for the registers of bodies with hooks
+    (registers.cpp), which a clang without the plug-in chooses: there what is called and named, in which order."""
     with open("own.c", "w", encoding="utf-8") as file:
         file.write('#include "own.h"\nint x;\nvoid f(void) { x = 1; }\nLEFT void g(void) { x = 2; }\n')
     with open("own.h", "w", encoding="utf-8") as file:
@@ -790,7 +791,8 @@ def all_ways_to_compile_agree():
             listings = [ok("objdump", "-dr", "--no-show-raw-insn", f"{way}.o").replace(way, "") for way in ("direct", "planned", "halves")]
             check("__portent_" in listings[0], f"{level} {name}: no hooks")
             check(listings[0] == listings[1], f"{level} {name}: planned code is not that of clang alone")
-            check(listings[0] == listings[2], f"{level} {name}: the code of two halves is not that of clang alone")
+            alone, halves = (listing if level == "-O0" else re.findall(r"R_X86_64_\w+\s+(?!\.rodata|\.text)(\S+)", listing) for listing in (listings[0], listings[2]))
+            check(alone == halves, f"{level} {name}: the code of two halves is not that of clang alone")
     cc("-O2", "-c", "own.c", "-o", "own.o")
     check(len(re.findall(r"R_\w+\s+__portent_store4", ok("objdump", "-dr", "own.o"))) == 1, "no_sanitize of a header's macro is not honoured")
 

@@ -37,6 +37,7 @@ __attribute__((noinline)) struct large large(long n)
 
 __attribute__((noinline)) long by_value(struct large given)
 {
+    given.part[2] += total;
     total += given.part[2];
     return total + given.part[5];
 }
@@ -90,7 +91,8 @@ int main(void)
     printf("%ld %d\n", total, add(3));
     printf("%g\n", many(-1, 2, -3, 4, 0.5F, 0.25, 7, -8, -9));
     struct large copy = large(8);
-    printf("%ld %ld %ld\n", copy.part[2], whole.part[3], by_value(copy));
+    long taken = by_value(copy);
+    printf("%ld %ld %ld\n", copy.part[2], whole.part[3], taken);
     printf("%d %ld %d\n", sum(4, 1, 2, 3, 4), fact(10), called_from(NULL));
     int thrown = setjmp(back);
     if (thrown == 0)
