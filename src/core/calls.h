@@ -11,6 +11,10 @@
  *
  * Only the thread itself reads it. A stack deeper than PT_CALLS has lost its outermost calls.
  *
+ * Right before a call of a function of core/sync.def that has an object, the twin of a function (core/plain.h) stores
+ * the object and the place into `call` itself, unless it gives up a lock; its body has __portent_call do that. The
+ * function that stands in for the called one takes it (runtime/thread/call.h).
+ *
  * The runtime may set the lowest bit of a frame, to see later whether that call is still under way: who calls anew
  * stores the frame anew. So frames are read by pt_calls_at.
  */
@@ -24,8 +28,16 @@
 
 enum { PT_CALLS = 256 }; /* a power of two */
 
+/* A call that instrumented code is about to make, and where it stands. */
+struct pt_call {
+    const void *object;          /* as the called function gets it */
+    const struct pt_site *site;  /* NULL: there is none */
+    const struct pt_site *mutex; /* by __portent_call alone */
+};
+
 struct pt_calls {
     uint32_t depth;
+    struct pt_call call; /* that comes next */
     const struct pt_site *frames[PT_CALLS];
 };
 

@@ -67,3 +67,8 @@ const struct pt_sync_row *pt_sync_find(const char *name, size_t len)
     }
     return NULL;
 }
+
+bool pt_sync_gives_back(const struct pt_sync_row *row)
+{
+    return row->effect == PT_KIND_REL || row->effect == PT_KIND_RREL;
+}

@@ -64,6 +64,9 @@ extern const struct pt_sync_row pt_sync_rows[PT_SYNC_ID_COUNT];
 /* The row of a function, or NULL; llvm.memcpy.p0.p0.i64 and the like have the row of what they stand for. */
 const struct pt_sync_row *pt_sync_find(const char *name, size_t len);
 
+/* Does it give up a lock? */
+bool pt_sync_gives_back(const struct pt_sync_row *row);
+
 static inline enum pt_sync_id pt_sync_id(const struct pt_sync_row *row)
 {
     return (enum pt_sync_id)(row - pt_sync_rows);

@@ -294,8 +294,8 @@ struct frame {
 
 static LLVMTypeRef calls_type(struct pt_module *m)
 {
-    LLVMTypeRef members[] = {m->i32, LLVMArrayType(m->byte_pointer, PT_CALLS)};
-    return LLVMStructTypeInContext(m->context, members, 2, false);
+    LLVMTypeRef members[] = {m->i32, LLVMArrayType(m->byte_pointer, 3), LLVMArrayType(m->byte_pointer, PT_CALLS)};
+    return LLVMStructTypeInContext(m->context, members, 3, false);
 }
 
 static LLVMValueRef calls_variable(struct pt_module *m, LLVMTypeRef type)
@@ -316,6 +316,18 @@ LLVMValueRef pt_stack_of_calls(struct pt_module *m, LLVMValueRef *ret_depth_at)
     LLVMValueRef calls = calls_variable(m, type);
     *ret_depth_at = LLVMBuildStructGEP2(m->builder, type, calls, 0, "");
     return calls;
+}
+
+void pt_store_call(struct pt_module *m, LLVMValueRef object, LLVMValueRef site)
+{
+    LLVMTypeRef type = calls_type(m);
+    LLVMValueRef calls = calls_variable(m, type);
+    LLVMValueRef said[] = {object, site};
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef path[] = {LLVMConstInt(m->i32, 0, false), LLVMConstInt(m->i32, 1, false),
+                               LLVMConstInt(m->i32, i, false)};
+        LLVMBuildStore(m->builder, said[i], LLVMBuildInBoundsGEP2(m->builder, type, calls, path, 3, ""));
+    }
 }
 
 /* Where a function's allocas end: their block must have them first. */
@@ -352,7 +364,7 @@ static struct frame enter(struct pt_module *m, LLVMValueRef function)
     frame.depth_at = LLVMBuildStructGEP2(m->builder, type, calls, 0, "");
     frame.depth = LLVMBuildLoad2(m->builder, m->i32, frame.depth_at, "");
     LLVMValueRef at = LLVMBuildAnd(m->builder, frame.depth, LLVMConstInt(m->i32, PT_CALLS - 1, false), "");
-    LLVMValueRef path[] = {LLVMConstInt(m->i32, 0, false), LLVMConstInt(m->i32, 1, false),
+    LLVMValueRef path[] = {LLVMConstInt(m->i32, 0, false), LLVMConstInt(m->i32, 2, false),
                            LLVMBuildZExt(m->builder, at, m->i64, "")};
     frame.site_at = LLVMBuildInBoundsGEP2(m->builder, type, calls, path, 3, "");
     frame.site_at = LLVMBuildFreeze(m->builder, frame.site_at, "");

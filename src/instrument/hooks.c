@@ -388,6 +388,21 @@ static void announce_call(struct pt_module *m, const struct pt_hooked_access *ac
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 
+/* In a twin, where selecting instructions is not the fast kind, which gives blocks up for thread-local memory. Who runs
+ * one does not want to know where a lock is given up: the place would only be one more whose first executions are in
+ * windows, and a window that begins there sees nothing that one at the next place would not. */
+bool pt_announce_in_place(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    const struct pt_sync_row *row = access->row;
+    if (access->kind != PT_ACCESS_CALL || access->address == PT_NONE || row->buffer || row->waits || access->other_site)
+        return false;
+    if (pt_sync_gives_back(row))
+        return true;
+    LLVMPositionBuilderBefore(m->builder, access->inst);
+    pt_store_call(m, object_of(m, access), access->site);
+    return true;
+}
+
 /* Of a text it is not known before it is there how long it is. */
 static void tell_allocation(struct pt_module *m, const struct pt_hooked_access *access)
 {

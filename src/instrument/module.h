@@ -226,6 +226,8 @@ LLVMMetadataRef pt_place_of_entry(struct pt_module *m, LLVMValueRef function);
 LLVMMetadataRef pt_place_before_body(struct pt_module *m, LLVMValueRef function);
 /* The stack of calls and the address of its depth, as frames.c speaks of them; NULL: the module has none. */
 LLVMValueRef pt_stack_of_calls(struct pt_module *m, LLVMValueRef *ret_depth_at);
+/* Where the builder stands: the object of the call that comes next, and its place (core/calls.h). */
+void pt_store_call(struct pt_module *m, LLVMValueRef object, LLVMValueRef site);
 /* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
  * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
@@ -268,6 +270,8 @@ LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef ret
 void pt_keep_function(struct pt_module *m, LLVMValueRef call);
 /* Replaces one access by calls. */
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access);
+/* Of a call in a twin; false: it is announced as in a body. */
+bool pt_announce_in_place(struct pt_module *m, const struct pt_hooked_access *access);
 
 /* The name of the function a call calls directly; "" otherwise. */
 const char *pt_callee_name(LLVMValueRef call);

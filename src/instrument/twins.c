@@ -315,7 +315,7 @@ void pt_add_twin(struct pt_module *m, LLVMValueRef function)
             continue;
         if (is_atomic_instruction(&access))
             put_atomic(m, &access);
-        else
+        else if (!pt_announce_in_place(m, &access))
             pt_replace_access(m, &access);
     }
     m->twin = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(entry), 1); /* it may begin with an atomic operation */

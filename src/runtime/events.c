@@ -335,6 +335,7 @@ static void on_ending(struct pt_thread *self)
 static void on_ended(struct pt_thread *self)
 {
     pt_monitor_end(self);
+    pt_race_window_ended();
     if (self->shadow.race)
         pt_race_end(self->shadow.race);
     pt_stream_thread(self, PT_WIRE_OP_END, 0, 0);

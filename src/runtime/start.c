@@ -252,7 +252,7 @@ void pt_start_recording(bool streams)
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);
     __portent_plain = may_run_twins(config, streams) ? PT_PLAIN_SAMPLED : PT_PLAIN_NOT;
-    pt_wrap_samples = __portent_plain && !pt_wrap_looks;
+    pt_race_passes = __portent_plain && !pt_wrap_looks;
     pt_shadow_look_start();
     pt_thread_leave(self);
 }

@@ -32,7 +32,7 @@ static struct pt_site sites[PLACES];
 static struct pt_race_self *t[THREADS];
 static uint32_t knows[THREADS][THREADS], carries[3 * OBJECTS][THREADS];
 static struct access made[GRANULES][MADE];
-static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported;
+static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported, passed;
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) uint64_t objects[3 * OBJECTS];
 
@@ -113,12 +113,24 @@ static void put(unsigned thread, uint32_t *to, bool keep)
     knows[thread][thread]++;
 }
 
+/* As the wrappers do it, where nobody else wants to know: in a gap a lock is at most counted. */
+static bool passes(unsigned thread, bool locks, const struct pt_site *site)
+{
+    pt_race_window_own = &t[thread]->window;
+    bool done = pt_race_is_often(site) && (locks ? pt_race_window_passes() : pt_race_window_is_gap());
+    pt_race_window_ended();
+    assert_true(!done || (pt_race_passes && !is_open()));
+    passed += done;
+    return done;
+}
+
 static void lock(unsigned thread, unsigned i)
 {
     bool locks = owner[i] == THREADS;
     if (!locks && owner[i] != thread)
         return;
-    pt_race_sync(t[thread], (uintptr_t)&objects[i], locks ? PT_KIND_ACQ : PT_KIND_REL, &sites[PLACES - 1]);
+    if (!passes(thread, locks, &sites[PLACES - 1]))
+        pt_race_sync(t[thread], (uintptr_t)&objects[i], locks ? PT_KIND_ACQ : PT_KIND_REL, &sites[PLACES - 1]);
     if (locks)
         take(thread, carries[i]);
     else
@@ -170,6 +182,7 @@ static void reported_is_unordered(void **state)
     unsigned all = 0, changes = 0;
     (void)state;
     for (unsigned run = 0; run < RUNS; run++) {
+        pt_race_passes = run & 1;
         begin(THREADS, 2 + below(3));
         unsigned syncs = below(5) * 10;
         for (unsigned i = 0; i < STEPS; i++)
@@ -178,8 +191,9 @@ static void reported_is_unordered(void **state)
         changes += pt_race_windows;
         end(THREADS);
     }
-    print_message("%u pairs, %u windows and gaps\n", all, changes);
-    assert_true(all > 10 * RUNS && changes > 10 * RUNS);
+    pt_race_passes = false;
+    print_message("%u pairs, %u windows and gaps, %u locks that passed\n", all, changes, passed);
+    assert_true(all > 10 * RUNS && changes > 10 * RUNS && passed > RUNS);
 }
 
 /* All is looked at while the window is open; it closes when a thread has made enough events at places it knows well,

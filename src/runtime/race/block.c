@@ -2,9 +2,13 @@
  * Heap blocks that instrumented code has allocated, for reports: where the memory comes from that a race is about.
  *
  * A table by the block's first address, in which neighbours in memory are neighbours, so that a program which allocates
- * in sequence touches it in sequence. A block stands in one of PROBES places; where all are taken it is not known.
+ * in sequence touches it in sequence. A block stands in one of PROBES places, nearly always in the first one; where all
+ * are taken it is not known.
  * Blocks of more than FAR bytes stand in a list of their own as well, because an address in the middle is looked for
  * downwards, step by step, and no further than that.
+ *
+ * An entry says whether a block that belongs there has ever been put into another place, so that where none has, one is
+ * looked at. Who frees a block knows that, since it was said before the block was given to the program.
  *
  * Guarantee: a block that is given is one that was allocated there and not freed through libc since; threads that
  * allocate and free meanwhile may make it one that was just freed. Cost: a hash of the calls and one or two lines of
@@ -19,6 +23,7 @@ struct entry {
     _Atomic uintptr_t start; /* 0: free */
     size_t size;
     uint32_t thread, place, stack;
+    _Atomic uint32_t elsewhere; /* a block whose first place this is was put into a later one */
 };
 static struct entry *blocks, *far_ones;
 static _Atomic bool any;
@@ -36,9 +41,11 @@ void pt_race_block_restart(void)
     pt_sys_empty(far_ones, sizeof *far_ones * FAR_COUNT);
 }
 
+/* Heaps of different threads begin at multiples of ARENA, and would all begin at one entry. */
 static struct entry *entry_at(uintptr_t start, uint32_t probe)
 {
-    return &blocks[((start / (2 * STEP)) + probe) & ((1u << BITS) - 1)];
+    enum { ARENA = 1 << 26, APART = 0x9e3779 };
+    return &blocks[(start / (2 * STEP) + start / ARENA * APART + probe) & ((1u << BITS) - 1)];
 }
 
 /* 1 stands there while the rest is written. */
@@ -55,15 +62,28 @@ static bool put(struct entry *entry, const struct pt_race_block *block)
     return true;
 }
 
+static void put_elsewhere(const struct pt_race_block *block)
+{
+    atomic_store_explicit(&entry_at(block->start, 0)->elsewhere, 1, memory_order_relaxed);
+    for (uint32_t i = 1; i < PROBES; i++)
+        if (put(entry_at(block->start, i), block))
+            break;
+}
+
+/* In how many places it can be. */
+static uint32_t probes(uintptr_t start)
+{
+    return atomic_load_explicit(&entry_at(start, 0)->elsewhere, memory_order_relaxed) ? PROBES : 1;
+}
+
 void pt_race_allocated(struct pt_race_self *self, uintptr_t start, size_t size, const struct pt_site *site)
 {
-    struct pt_race_block block = {start, size, self->hb.id, pt_race_place_of(site), pt_race_stack_now()};
+    struct pt_race_block block = {start, size, self->hb.id, pt_race_place_of(site), pt_race_stack_of(self)};
     if (!atomic_load_explicit(&any, memory_order_relaxed))
         atomic_store_explicit(&any, true, memory_order_relaxed);
     pt_race_freed(start); /* by somebody who does not say so */
-    for (uint32_t i = 0; i < PROBES; i++)
-        if (put(entry_at(start, i), &block))
-            break;
+    if (!put(entry_at(start, 0), &block))
+        put_elsewhere(&block);
     for (uint32_t i = 0; size > FAR && i < FAR_COUNT; i++)
         if (put(&far_ones[i], &block))
             break;
@@ -80,7 +100,7 @@ void pt_race_freed(uintptr_t start)
     size_t size = 0;
     if (!atomic_load_explicit(&any, memory_order_relaxed))
         return;
-    for (uint32_t i = 0; i < PROBES; i++) {
+    for (uint32_t i = 0, count = probes(start); i < count; i++) {
         struct entry *entry = entry_at(start, i);
         if (atomic_load_explicit(&entry->start, memory_order_relaxed) == start)
             size = entry->size;

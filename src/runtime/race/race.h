@@ -182,6 +182,7 @@ struct pt_race_pieces {
 struct pt_race_window {
     uint32_t number; /* of the window, or of the gap, that it has noticed last */
     uint32_t known;  /* of the gap since which it knows what was in earlier windows */
+    uint32_t gap;    /* the one it is in, if that is both of these, and nobody else wants to know; else 0 */
     uint32_t left;   /* events until it closes the window, or opens the next one */
     uint32_t syncs;  /* its synchronisation in the latest window */
     bool rare;       /* it was created where few threads were */

@@ -25,9 +25,11 @@
  * An access that is told after it was made is told before its thread synchronises, so all of this is true of it.
  *
  * Memory that ends in a gap is forgotten as in a window, without being looked at. What was locked before a window is in
- * no report of it. Cost: in a gap a comparison and a branch for a stretch of accesses, some ten instructions for any
- * other event; to open or close a window takes time that is linear in the threads and in the stretches, a byte each,
- * and coming to know what there was in windows time that is linear in the threads, once for each.
+ * no report of it. A lock in a gap is counted for its release as well, and where it is given up is no place that opens
+ * windows (instrument/hooks.c). Cost: in a gap a comparison and a branch for a stretch of accesses, some ten
+ * instructions for any other event; to open or close a window takes time that is linear in the threads and in the
+ * stretches, a byte each, and coming to know what there was in windows time that is linear in the threads, once for
+ * each.
  */
 #include "runtime/race/window.h"
 
@@ -41,9 +43,11 @@ enum { EVENTS = 1024, FEW_EVENTS = 16, STEP = 4, SLACK = 16, JUMP = 2 * SLACK };
 enum { LONG_ONES = 8, SHORTEST = 32 };                     /* windows that rare places open */
 enum { FULL_ONES = 64, LARGEST_STEP = PT_RACE_OFTEN / 4 }; /* how soon places are no longer rare, by those */
 
-bool pt_race_samples;
+bool pt_race_samples, pt_race_passes;
 _Atomic uint32_t pt_race_windows = 1;
 uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
+static struct pt_race_window nowhere; /* its gap is 0, and nobody writes to it */
+__thread struct pt_race_window *pt_race_window_own __attribute__((tls_model("initial-exec"))) = &nowhere;
 
 static struct {
     struct pt_spin lock;
@@ -117,6 +121,12 @@ static void raise_floor(struct pt_race_self *self)
             pt_vec_raise(&self->memory, &windows.floor, other->hb.id, clock_of(other));
 }
 
+/* After what the thread knows of windows has changed. */
+static void find_gap(struct pt_race_window *window)
+{
+    window->gap = pt_race_passes && window->number == window->known ? window->number : 0;
+}
+
 static void learn(struct pt_race_self *self, bool all)
 {
     pt_spin_lock(&windows.lock);
@@ -128,6 +138,7 @@ static void learn(struct pt_race_self *self, bool all)
     pt_vec_join(&self->memory, &self->hb.past, floor);
     pt_vec_drop(&self->memory, floor);
     pt_race_changed(self);
+    find_gap(&self->window);
 }
 
 void pt_race_window_missed(struct pt_race_self *self)
@@ -166,6 +177,11 @@ void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent
     }
     windows.live++;
     pt_spin_unlock(&windows.lock);
+}
+
+void pt_race_window_ended(void)
+{
+    pt_race_window_own = &nowhere;
 }
 
 void pt_race_window_release(struct pt_race_self *self)
@@ -226,14 +242,15 @@ static void close_window(struct pt_race_self *self)
     pt_spin_unlock(&windows.lock);
 }
 
-/* How many times the thread synchronises before it opens a window: by how often it did in the last one. */
+/* How many times the thread synchronises before it opens a window: by how often it did in the last one. INT32_MAX: it
+ * does not, for a long time. */
 static uint32_t gap_of(const struct pt_race_window *window)
 {
     uint64_t times = (uint64_t)window->syncs * windows.factor * windows.live;
     if (!times)
-        return UINT32_MAX;
+        return INT32_MAX;
     times = times / 2 + pt_mix64(windows.chance++ ^ (uint64_t)window->number << 32) % times;
-    return times < UINT32_MAX ? (uint32_t)times + 1 : UINT32_MAX;
+    return times < INT32_MAX ? (uint32_t)times + 1 : INT32_MAX;
 }
 
 /* Leaves behind what the floor has of it. If the window is being closed, whoever does that may have seen the clock of
@@ -257,6 +274,7 @@ static void enter(struct pt_race_self *self, uint32_t now)
     if (!(now & 1)) {
         window->left = gap_of(window);
         window->number = now;
+        find_gap(window);
         return;
     }
     window->number = now;
@@ -276,6 +294,7 @@ void pt_race_window_begun(struct pt_race_self *self)
 {
     if (!pt_race_samples)
         return;
+    pt_race_window_own = &self->window;
     enter(self, self->window.rare ? open_window(false) : atomic_load_explicit(&pt_race_windows, memory_order_relaxed));
 }
 

@@ -10,11 +10,18 @@
 
 enum { PT_RACE_OFTEN_BITS = 16, PT_RACE_OFTEN = 16 };
 
-extern bool pt_race_samples;             /* there are gaps; else one window is open for ever */
-extern _Atomic uint32_t pt_race_windows; /* odd: one is open; changes whenever one opens or closes */
+extern bool pt_race_samples; /* there are gaps; else one window is open for ever */
+/* Nobody but this layer hears of calls that synchronise, so that in gaps they can pass (pt_race_window_passes). Set
+ * before main. */
+#pragma GCC visibility push(hidden)
+extern bool pt_race_passes;
+extern _Atomic uint32_t pt_race_windows; /* odd: one is open; changes whenever one opens or closes; never 0 */
 /* How often accesses at a place were looked at, up to PT_RACE_OFTEN; where there are many places a look counts for up
  * to four. Places that share an entry are taken for one. */
 extern uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
+/* The calling thread's, once it has begun; else one in which no gap is. */
+extern __thread struct pt_race_window *pt_race_window_own __attribute__((tls_model("initial-exec")));
+#pragma GCC visibility pop
 
 static inline uint8_t *pt_race_often_at(const struct pt_site *site)
 {
@@ -30,9 +37,10 @@ void pt_race_window_start(uint32_t rate);
 /* There are several threads from here on, or one alone. */
 void pt_race_window_several(bool several);
 /* A thread is made at this place (NULL: not known), by its parent or by somebody who is not known, runs, and is
- * nobody's any more. */
+ * nobody's any more. Of begun and ended, the thread is the calling one. */
 void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent, const struct pt_site *site);
 void pt_race_window_begun(struct pt_race_self *self);
+void pt_race_window_ended(void);
 void pt_race_window_release(struct pt_race_self *self);
 
 /* A plain access, before it is looked at. False: it is not to be. */
@@ -85,6 +93,23 @@ static inline bool pt_race_window_skips(struct pt_race_self *self, bool acquires
         return false;
     window->left--;
     return true;
+}
+/* The calling thread is in a gap, knows what was in all windows, and nobody else wants to know. */
+static inline bool pt_race_window_is_gap(void)
+{
+    return pt_race_window_own->gap == atomic_load_explicit(&pt_race_windows, memory_order_relaxed);
+}
+/* The same as pt_race_window_skips of a lock that is taken at a place that is often met, and counts for its release as
+ * well, in as few instructions as it can be done. */
+static inline bool pt_race_window_passes(void)
+{
+    struct pt_race_window *window = pt_race_window_own;
+    if (!pt_race_window_is_gap())
+        return false;
+    if (__builtin_expect((int32_t)(window->left -= 2) > 0, 1))
+        return true;
+    window->left = 1;
+    return false;
 }
 
 #endif

@@ -9,7 +9,6 @@ bool pt_call_wanted;
 void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
 {
     bool wanted = pt_call_wanted || (!object && pt_is_active());
-    struct pt_thread *self = __builtin_expect(wanted, 0) ? pt_thread_now() : NULL;
-    if (self)
-        self->call = (struct pt_call){object, site, mutex};
+    if (__builtin_expect(wanted, 0) && pt_thread_now())
+        __portent_calls.call = (struct pt_call){object, site, mutex};
 }

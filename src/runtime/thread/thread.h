@@ -16,13 +16,6 @@
 
 enum { PT_WRITE_LOCKS = 32 };
 
-/* A call that instrumented code is about to make, and where it stands (call.h). */
-struct pt_call {
-    const void *object;         /* as the called function gets it */
-    const struct pt_site *site; /* NULL: there is none */
-    const struct pt_site *mutex;
-};
-
 enum pt_thread_state { PT_THREAD_STARTING, PT_THREAD_RUNNING, PT_THREAD_ENDED };
 
 /* What a thread does, as far as the wrappers can tell it apart; the stream has names for it (stream/name.c). */
@@ -48,7 +41,6 @@ struct pt_stream;
 
 struct pt_thread {
     struct pt_shadow_self shadow; /* first: the pointer to one is the pointer to the other */
-    struct pt_call call;          /* that comes next */
 
     /* its life */
     _Atomic uint32_t state;    /* enum pt_thread_state */

@@ -2,4 +2,4 @@
 
 struct pt_wrap_hooks pt_wrap_hooks;
 _Atomic uint32_t pt_streaming;
-bool pt_wrap_looks, pt_wrap_samples;
+bool pt_wrap_looks;

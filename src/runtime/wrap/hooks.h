@@ -78,13 +78,6 @@ static inline bool pt_wrap_is_idle(void)
     return __builtin_expect(!pt_channel && !atomic_load_explicit(&pt_active, memory_order_relaxed), 1);
 }
 
-/* Races are looked for, and nothing else is done at such calls; they are sampled, and this is a gap (race/window.h). */
-extern bool pt_wrap_samples; /* the first two; set before main */
-static inline bool pt_wrap_is_between(void)
-{
-    return pt_wrap_samples && atomic_load_explicit(&pt_active, memory_order_relaxed) == PT_ACTIVE_CHOOSES;
-}
-
 static inline uint32_t pt_wrap_streaming(void)
 {
     return __builtin_expect(atomic_load_explicit(&pt_streaming, memory_order_relaxed), PT_STREAM_OFF);
