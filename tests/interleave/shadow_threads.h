@@ -17,7 +17,7 @@
 #include "core/look.h"
 #include "runtime/race/asked.h"
 #include "runtime/race/choose.h"
-#include "runtime/race/busy.h"
+#include "runtime/race/fast.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
@@ -55,28 +55,6 @@ void pt_delay_atomic(const void *address, int order)
 struct pt_race_leaf *_Atomic *pt_race_leaves;
 const struct pt_site *_Atomic *pt_race_places;
 _Atomic bool pt_race_learned;
-bool pt_race_knows_last(const struct pt_race_self *self, uint64_t slot)
-{
-    (void)self, (void)slot;
-    return false;
-}
-bool pt_race_busy_widen(struct pt_race_self *self, struct pt_race_pair *pair, unsigned bytes, unsigned kind,
-                        const struct pt_site *site)
-{
-    (void)self, (void)pair, (void)bytes, (void)kind, (void)site;
-    return false;
-}
-bool pt_race_common_is_read(const struct pt_race_self *self, uint64_t r, unsigned bytes)
-{
-    (void)self, (void)r, (void)bytes;
-    return false;
-}
-bool pt_race_many_has(const struct pt_race_self *self, const struct pt_race_pair *pair, uint64_t word,
-                      uintptr_t granule, unsigned bytes, unsigned kind)
-{
-    (void)self, (void)pair, (void)word, (void)granule, (void)bytes, (void)kind;
-    return false;
-}
 struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
@@ -120,17 +98,6 @@ void pt_race_read_one(struct pt_race_self *self, uintptr_t address, unsigned byt
 void pt_race_write_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site)
 {
     (void)self, (void)address, (void)bytes, (void)site;
-}
-bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site)
-{
-    (void)self, (void)slot, (void)bytes, (void)site;
-    return false;
-}
-bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
-                   unsigned kind, const struct pt_site *site)
-{
-    (void)self, (void)pair, (void)filter, (void)bytes, (void)kind, (void)site;
-    return false;
 }
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {

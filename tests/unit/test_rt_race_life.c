@@ -111,10 +111,10 @@ static void test_stacks(void **state)
     enum { EACH = 8 << 20 };
     (void)state;
     for (uintptr_t i = 0; i < 6; i++) {
-        uint32_t own = self->hb.id;
-        self->hb.id = (uint32_t)(100 + i);
+        uint32_t own = self->number;
+        self->number = (uint32_t)(100 + i);
         pt_life_stack_ends(self, BASE + i * EACH, BASE + (i + 1) * EACH);
-        self->hb.id = own;
+        self->number = own;
     }
     for (uint32_t i = 0; i < 5; i++)
         pt_life_stack_released(104 - i);

@@ -26,31 +26,6 @@ static void test_rounds(void **state)
     assert_true(told > RUNS && missing < told / 2);
 }
 
-/* Many threads read an array from both ends: nearly all of it has chains, whoever came first, and few have rows. */
-static void test_from_both_ends(void **state)
-{
-    enum { MANY = 4096, READERS = 16 };
-    static uint64_t array[MANY];
-    unsigned rows = 0, chains = 0;
-    (void)state;
-    threads = READERS;
-    begin_threads();
-    for (unsigned reader = 1; reader < READERS; reader++)
-        for (unsigned i = 0; i < MANY; i++) {
-            pt_race_plain(t[reader], (uintptr_t)&array[i], 8, PT_CELL_READS, &sites[1]);
-            pt_race_plain(t[reader], (uintptr_t)&array[MANY - 1 - i], 8, PT_CELL_READS, &sites[2]);
-        }
-    for (unsigned i = 0; i < MANY; i++) {
-        uint64_t r = atomic_load(&pt_race_pair_of((uintptr_t)&array[i])->r);
-        rows += pt_race_is_row(r);
-        chains += pt_race_is_chain(r);
-    }
-    print_message("%u rows, %u chains\n", rows, chains);
-    assert_int_equal(rows + chains, MANY);
-    assert_true(rows < MANY / 8);
-    clear();
-}
-
 static void read_all(unsigned thread, size_t size, unsigned place)
 {
     now_thread = thread;
@@ -87,7 +62,6 @@ static void test_halves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_from_both_ends),
-                                       cmocka_unit_test(test_halves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_halves)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -8,8 +8,6 @@ enum { THREADS = 400, GRANULES = 40, RUNS = 1500, ROUNDS = 25 };
 #include "race_rounds.h"
 #include "runtime/race/log.h"
 
-enum { ROWS = (1 << PT_RACE_ROW_BITS) - 1 /* 0 is none */, READERS = 3 };
-
 static bool is_lost(const struct pt_site *site)
 {
     return !strcmp(site->function, "[place lost]");
@@ -27,32 +25,6 @@ static bool ends_with_race(void)
     return any;
 }
 
-/* Rows and links that nobody has. Takes a new thread. */
-static unsigned free_rows(void)
-{
-    uint32_t at, taken_rows[ROWS + 1];
-    unsigned count = 0;
-    struct pt_race_self *self = pt_race_begin(THREADS, NULL, &sites[0]);
-    assert_non_null(self);
-    for (unsigned kind = PT_RACE_ROWS; kind <= PT_RACE_LINKS; kind++)
-        while (count <= ROWS && (at = pt_race_row_new(self, kind)) != 0)
-            taken_rows[count++] = at;
-    for (unsigned i = 0; i < count; i++)
-        pt_race_row_free(self, taken_rows[i]);
-    pt_race_end(self);
-    pt_race_release(self);
-    return count;
-}
-
-/* All memory ends, and all threads do: no row is left in use. */
-static void check_rows(void)
-{
-    forget_both(0, 0, GRANULES, 0);
-    exact.count = engine.count = 0;
-    end_threads();
-    assert_int_equal(free_rows(), ROWS);
-}
-
 static void test_rounds(void **state)
 {
     (void)state;
@@ -61,71 +33,10 @@ static void test_rounds(void **state)
     for (unsigned run = 0; run < RUNS; run++) {
         pt_race_looks.threads = run % 2;
         races += play_run(run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 5, ROUNDS);
-        check_rows();
         clear();
     }
     print_message("%u runs with a race, in which %u pairs were told, and %u not\n", races, told, missing);
     assert_true(races > RUNS / 4);
-}
-
-static void read_all(unsigned thread, unsigned place)
-{
-    acquire(thread, WROTE);
-    for (unsigned i = 0; i < GRANULES; i++)
-        access_both(thread, (uintptr_t)&memory[i], 8, PT_CELL_READS, place);
-    release(thread, READ);
-    compare();
-}
-
-static void write_all(unsigned thread)
-{
-    for (unsigned i = 0; i < GRANULES; i++)
-        access_both(thread, (uintptr_t)&memory[i], 8, PT_CELL_WRITES, 0);
-    compare();
-}
-
-static unsigned chained(void)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < GRANULES; i++)
-        count += pt_race_is_chain(atomic_load(&pt_race_pair_of((uintptr_t)&memory[i])->r));
-    return count;
-}
-
-/* The thread ends, and another is there. */
-static void replace(unsigned *thread)
-{
-    end_thread(*thread, true);
-    *thread = threads++;
-    begin_thread(*thread);
-}
-
-/* Chains come into being again and again, and what they are made of is given back: by writes, by the end of memory, and
- * where a thread ends that has brought granules to them. */
-static void test_chains_come_back(void **state)
-{
-    unsigned reader[READERS] = {1, 2, 3};
-    (void)state;
-    told = missing = 0;
-    threads = READERS + 1;
-    begin_threads();
-    for (unsigned round = 0; round < 3 * ROWS; round++) {
-        write_all(0);
-        release(0, WROTE);
-        for (unsigned i = 0; i < READERS; i++)
-            read_all(reader[i], 1 + i);
-        assert_true(chained() > GRANULES / 2);
-        acquire(0, READ);
-        if (round % 3 == 2) {
-            forget_both(0, 0, GRANULES, 0);
-            compare();
-        }
-        if (round % 5 == 4)
-            replace(&reader[round % READERS]);
-    }
-    assert_int_equal(told + missing, 0);
-    check_rows();
-    clear();
 }
 
 /* ---- accesses that are made again when the filter has forgotten them (fast.h) ---- */
@@ -165,7 +76,7 @@ static void test_new_byte(void **state)
 {
     (void)state;
     begin_again();
-    for (unsigned i = 0; i < PT_RACE_STEPS + 1; i++)
+    for (unsigned i = 0; i < 12; i++)
         access_both(WRITER, (uintptr_t)&memory[FIRST], 1, PT_CELL_READS, 1 + i);
     fill_filter();
     access_both(WRITER, (uintptr_t)&memory[FIRST] + 1, 1, PT_CELL_READS, 3);
@@ -221,6 +132,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_new_byte),         cmocka_unit_test(test_byte_of_a_place),
         cmocka_unit_test(test_rewrite),          cmocka_unit_test(test_rewrite_after_a_read),
-        cmocka_unit_test(test_chains_come_back), cmocka_unit_test(test_rounds)};
+        cmocka_unit_test(test_rounds)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

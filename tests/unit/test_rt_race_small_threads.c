@@ -11,7 +11,6 @@
 #include "runtime/race/fast.h"
 
 enum { READERS = 3, WRITER = READERS, PLAYERS, GRANULES = 40, ROUNDS = 4000, SITES = 4, FIRST = 1, AGAIN, WRITE };
-enum { ROWS = (1 << PT_RACE_ROW_BITS) - 1 /* 0 is none */ };
 
 static struct pt_site sites[SITES];
 static struct pt_race_self *t[PLAYERS], *first;
@@ -123,16 +122,6 @@ static void *play(void *argument)
     return NULL;
 }
 
-/* How many of all rows and links nobody has. */
-static unsigned free_rows(void)
-{
-    unsigned count = 0;
-    for (unsigned kind = PT_RACE_ROWS; kind <= PT_RACE_LINKS; kind++)
-        while (count <= ROWS && pt_race_row_new(first, kind))
-            count++;
-    return count;
-}
-
 static void test_at_once(void **state)
 {
     (void)state;
@@ -148,7 +137,6 @@ static void test_at_once(void **state)
         pt_race_end(t[i]);
         pt_race_release(t[i]);
     }
-    assert_int_equal(free_rows(), ROWS);
 }
 
 static int start(void **state)

@@ -15,7 +15,7 @@ static inline bool lock_one(struct pt_race_self *self, uintptr_t address)
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     if (!leaf || !pt_race_is_used(leaf, address))
         return false;
-    pt_race_word *word = &pt_race_pair_in(leaf, address)->w;
+    pt_race_word *word = &pt_race_granule_in(leaf, address)->near[0];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     /* acquire: partner of the release that unlocked it last */
     if (seen & PT_RACE_LOCKED || !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED,
@@ -34,13 +34,13 @@ bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t s
     if (!pt_race_is_address(address, to) || to - granule > 8 * sizeof self->locked / sizeof *self->locked)
         return false;
     for (; granule < to; granule += 8) {
-        struct pt_race_pair *pair = pt_race_pair_of(granule);
-        if (!pair) {
+        struct pt_race_granule *there = pt_race_granule_of(granule);
+        if (!there) {
             pt_race_suspend(self);
             return false;
         }
-        pt_race_lock_word(&pair->w);
-        self->locked[self->locked_count++] = &pair->w;
+        pt_race_lock_word(&there->near[0]);
+        self->locked[self->locked_count++] = &there->near[0];
     }
     return true;
 }
@@ -78,8 +78,7 @@ static void take_atomic(struct pt_race_self *self, struct pt_race_step *access, 
     bool learns = false;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t seen = atomic_load_explicit(self->locked[i], memory_order_relaxed) & ~PT_RACE_LOCKED;
-        uint32_t own = pt_race_open(self, first + 8 * i, seen, pt_race_get(self->locked[i] + 1)); /* r is next to it */
-        pt_race_put(self->locked[i] + 1, 0);
+        uint32_t own = pt_race_open(self, (struct pt_race_granule *)self->locked[i], first + 8 * i, seen);
         atomic_store_explicit(self->locked[i], pt_race_word_made(own) | PT_RACE_LOCKED, memory_order_relaxed);
         access->cell.bytes = pt_race_bytes_in(first + 8 * i, from, to);
         learns |= will_learn(self, &pt_race_cells[own].cell, &access->cell);

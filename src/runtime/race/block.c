@@ -78,7 +78,7 @@ static uint32_t probes(uintptr_t start)
 
 void pt_race_allocated(struct pt_race_self *self, uintptr_t start, size_t size, const struct pt_site *site)
 {
-    struct pt_race_block block = {start, size, self->hb.id, pt_race_place_of(site), pt_race_stack_of(self)};
+    struct pt_race_block block = {start, size, self->number, pt_race_place_of(site), pt_race_stack_of(self)};
     if (!atomic_load_explicit(&any, memory_order_relaxed))
         atomic_store_explicit(&any, true, memory_order_relaxed);
     pt_race_freed(start); /* by somebody who does not say so */

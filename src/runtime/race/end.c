@@ -2,7 +2,7 @@
  * The end of memory: a write of all of it, after which nothing is known of it.
  *
  * Guarantee: every access that is not ordered before it is reported, as with any write. Cost: a look at each granule
- * of pages that were used.
+ * of pages that were used, and a lock of each that has slots.
  */
 #include "runtime/race/log.h"
 #include "runtime/race/window.h"
@@ -17,31 +17,38 @@ struct forgetting {
     bool is_access; /* or else it was one before */
 };
 
-/* Whether all that slots say comes before what the thread does next. */
-static bool is_known(const struct pt_race_self *self, uint64_t w, uint64_t r)
+/* Whether all that the slots of a granule that is locked say, or its list, comes before what the thread does next. */
+static bool is_known(const struct pt_race_self *self, struct pt_race_granule *there, uint64_t first)
 {
-    if (w & PT_RACE_OWN)
-        return pt_race_many_is_known(self, w);
-    return pt_race_knows_write(self, w) && pt_race_knows_reads(self, r);
+    if (first & PT_RACE_OWN)
+        return pt_race_many_is_known(self, first);
+    for (unsigned i = 0; first && pt_race_knows(self, first); first = pt_race_get(pt_race_slot_at(there, i)))
+        if (++i == PT_RACE_SLOTS)
+            return true;
+    return !first;
 }
 
-/* A granule that is locked, with these slots: its word. */
-static uint64_t end_granule(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, uint64_t w,
+static void clear(struct pt_race_granule *there)
+{
+    for (unsigned i = 1; i < PT_RACE_SLOTS && pt_race_get(pt_race_slot_at(there, i)); i++)
+        pt_race_put(pt_race_slot_at(there, i), 0);
+}
+
+/* A granule that is locked, with this first slot: what becomes of that. */
+static uint64_t end_granule(struct pt_race_self *self, struct pt_race_granule *there, uintptr_t granule, uint64_t first,
                             struct forgetting *f)
 {
-    bool whole = f->access.cell.bytes == PT_CELL_WHOLE, has_cell = w & PT_RACE_OWN && !pt_race_is_many(w);
-    uint64_t r = pt_race_get(&pair->r);
-    if (!has_cell && (!f->is_access || is_known(self, w, r))) {
+    bool whole = f->access.cell.bytes == PT_CELL_WHOLE;
+    bool has_cell = first & PT_RACE_OWN && !((uint32_t)first & PT_RACE_MANY);
+    if (!has_cell && (!f->is_access || is_known(self, there, first))) {
         if (!whole)
-            return w;
-        if (w & PT_RACE_OWN)
-            pt_race_many_drop(self, w);
-        pt_race_common_end(self, r);
-        pt_race_put(&pair->r, 0);
+            return first;
+        if (first & PT_RACE_OWN)
+            pt_race_many_end(self, first);
+        clear(there);
         return 0;
     }
-    uint32_t own = pt_race_open(self, granule, w, r);
-    pt_race_put(&pair->r, 0);
+    uint32_t own = pt_race_open(self, there, granule, first);
     if (f->is_access) {
         f->access.cell.place = pt_race_place_of(f->access.site);
         pt_cell_check(&self->env, &pt_race_cells[own].cell, &self->hb, &f->access.cell);
@@ -54,55 +61,24 @@ static uint64_t end_granule(struct pt_race_self *self, struct pt_race_pair *pair
     return 0;
 }
 
-/* Most granules that end as a whole: nothing is known of them, or two slots of accesses that come before it. From this
- * one on; the first that is not like that. */
-static uintptr_t end_slots(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, uintptr_t end,
-                           bool is_access)
-{
-    uint64_t last_w = 0, last_r = 0; /* of the one before it: mostly they are the same */
-    for (; granule < end; granule += 8, pair++) {
-        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
-        uint64_t r = atomic_load_explicit(&pair->r, memory_order_acquire);
-        pt_race_fetch(pair);
-        if (!(w | r))
-            continue;
-        bool is_same = w == last_w && r == last_r;
-        if (!is_same && (w & PT_RACE_CELL || r & PT_RACE_OWN ||
-                         (is_access && !(pt_race_knows_write(self, w) && pt_race_knows(self, r)))))
-            break;
-        if (!pt_race_swap(pair, w, r, 0, 0))
-            break;
-        if (!is_same) {
-            pt_race_replaced(self, w);
-            pt_race_replaced(self, r);
-        }
-        last_w = w;
-        last_r = r;
-    }
-    return granule;
-}
-
 static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_t page, uintptr_t from, uintptr_t to,
                      struct forgetting *f)
 {
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
-    while (granule < end) {
-        struct pt_race_pair *pair = pt_race_pair_in(leaf, granule);
+    for (; granule < end; granule += 8) {
+        struct pt_race_granule *there = pt_race_granule_in(leaf, granule);
+        pt_race_fetch(there);
+        if (!pt_race_get(&there->near[0])) /* slots come into use in their order */
+            continue;
         f->access.cell.bytes = pt_race_bytes_in(granule, from, to);
-        if (f->access.cell.bytes == PT_CELL_WHOLE) {
-            uintptr_t next = end_slots(self, pair, granule, end & ~(uintptr_t)7, f->is_access);
-            if (next != granule) {
-                granule = next;
-                continue;
-            }
-        }
-        if (pt_race_get(&pair->w) || pt_race_get(&pair->r)) {
-            uint64_t w = pt_race_lock_word(&pair->w);
-            pt_race_unlock_word(&pair->w, end_granule(self, pair, granule, w, f));
-        }
+        uint64_t first = pt_race_lock_word(&there->near[0]);
+        /* of fewer slots none was replaced */
+        if (f->access.cell.bytes == PT_CELL_WHOLE &&
+            (first & PT_RACE_OWN || (pt_race_get(&there->near[1]) && pt_race_get(pt_race_slot_at(there, PT_RACE_SLOTS - 1)))))
+            atomic_fetch_add_explicit(pt_race_lives_in(leaf, granule), 1, memory_order_relaxed);
+        pt_race_unlock_word(&there->near[0], end_granule(self, there, granule, first, f));
         if (self->met_count)
             pt_race_report(self, granule, &f->access.cell);
-        granule += 8;
     }
 }
 

@@ -4,133 +4,139 @@
 #ifndef PT_RUNTIME_RACE_FAST_H
 #define PT_RUNTIME_RACE_FAST_H
 
-#include "runtime/race/busy.h"
-
-/* Whether the record of the thread's slot, which has the bytes, is of this access. Where a thread goes through much
- * memory the filter has forgotten most of it, and accesses come again in which nothing has changed. */
-__attribute__((always_inline)) static inline bool
-pt_race_is_latest(struct pt_race_self *self, uint64_t slot, unsigned bytes, bool writes, const struct pt_site *site)
-{
-    uint64_t number = pt_race_number_of(slot);
-    uint32_t place = pt_race_place_home(site);
-    if (!pt_race_is_there(self, number) || atomic_load_explicit(&pt_race_places[place], memory_order_relaxed) != site)
-        return false;
-    struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
-    uint64_t about = pt_race_get(&record->about);
-    if (!writes)
-        return (about >> PT_RACE_COUNT_AT & PT_RACE_COUNT) >= PT_RACE_STEPS ||
-               (pt_race_place_in(about) == place && !(bytes & ~(unsigned)(about >> PT_RACE_BYTES_AT)));
-    uint64_t wanted = (uint64_t)PT_RACE_RECORD_WRITE << PT_RACE_TYPE_AT | (uint64_t)place << PT_RACE_PLACE_AT |
-                      (uint64_t)bytes << PT_RACE_BYTES_AT; /* of one granule, by an access, of these very bytes */
-    uint64_t later = self->hb.clock - 1 - number, more = pt_race_get(&record->more);
-    if (about >> PT_RACE_RUN_AT != wanted >> PT_RACE_RUN_AT || self->log.read == self->hb.clock)
-        return false;
-    if ((more & PT_RACE_LATER) != later) /* release: whoever reads what is then written finds this */
-        atomic_store_explicit(&record->more, (more & ~PT_RACE_LATER) | later, memory_order_release);
-    return true;
-}
+#include "runtime/race/log.h"
 
 /* What a look at a plain access within one granule says: nothing is changed for it, so that the thread need not be
  * inside the runtime. A handler of a signal in its middle, or between it and the store, is taken to come after the
  * access, and between a load and it before. */
 enum pt_race_glance {
-    PT_RACE_KNOWN,  /* the thread has made it in its region before: that is all */
-    PT_RACE_NEW,    /* it is to be made (pt_race_read_one, pt_race_write_one) */
-    PT_RACE_PERHAPS /* pt_race_fast knows more */
+    PT_RACE_KNOWN, /* the thread has made it in its region before: that is all */
+    PT_RACE_NEW,   /* it is to be made (pt_race_read_one, pt_race_write_one) */
 };
+
+/* Whether one of the granule's slots, which come into use in their order, is `want` in the bits of `mask`. */
+__attribute__((always_inline)) static inline bool pt_race_has(struct pt_race_granule *granule, uint64_t mask,
+                                                              uint64_t want)
+{
+    if ((pt_race_get(&granule->near[0]) & mask) == want)
+        return true;
+    uint64_t second = pt_race_get(&granule->near[1]);
+    if ((second & mask) == want)
+        return true;
+    return second && ((pt_race_get(pt_race_slot_at(granule, 2)) & mask) == want ||
+                      (pt_race_get(pt_race_slot_at(granule, 3)) & mask) == want);
+}
+
+/* Of a busy page: whether the thread has made an access of its kind of these bytes in its region, wherever that stands.
+ * A read is said by a write: who races with the one races with the other, and on such a page that is enough. */
+__attribute__((always_inline)) static inline bool pt_race_says(const struct pt_race_self *self, uint64_t slot,
+                                                               unsigned wanted)
+{
+    return pt_race_is_mine(self, slot) && ((unsigned)slot & wanted) == wanted;
+}
+__attribute__((always_inline)) static inline bool pt_race_is_busy_said(const struct pt_race_self *self,
+                                                                       struct pt_race_granule *granule, unsigned bytes,
+                                                                       bool writes)
+{
+    unsigned wanted = writes ? bytes | (unsigned)PT_RACE_WROTE : bytes;
+    uint64_t slot = pt_race_get(&granule->near[0]);
+    if (!pt_race_says(self, slot, wanted)) {
+        if (!slot || !(slot = pt_race_get(&granule->near[1])))
+            return false;
+        if (!pt_race_says(self, slot, wanted) && !pt_race_says(self, pt_race_get(pt_race_slot_at(granule, 2)), wanted) &&
+            !pt_race_says(self, pt_race_get(pt_race_slot_at(granule, 3)), wanted))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the thread has made such an access of a granule that is crowded, or has a list. */
+static inline bool pt_race_is_remembered(struct pt_race_self *self, struct pt_race_granule *granule, uintptr_t address,
+                                         unsigned bytes, bool writes, const struct pt_site *site)
+{
+    return ((pt_race_get(&granule->near[1]) && pt_race_get(pt_race_slot_at(granule, PT_RACE_SLOTS - 1))) ||
+            pt_race_get(&granule->near[0]) & PT_RACE_OWN) &&
+           pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, writes, site) &&
+           (!writes || (pt_race_is_made(self, pt_race_made_of(self, site), site) &&
+                        pt_race_is_latest(self, pt_race_made_of(self, site))));
+}
+
+/* A read of these bytes by the thread in its region, at a place that slots call so: in which calls does not matter. */
+static inline bool pt_race_is_read_so(struct pt_race_self *self, struct pt_race_granule *granule, unsigned bytes,
+                                      uint64_t like)
+{
+    const uint64_t codes = (UINT64_C(1) << PT_RACE_NUMBER_AT) - (1u << PT_RACE_CODE_AT);
+    for (unsigned i = 0; i < PT_RACE_SLOTS; i++) {
+        uint64_t slot = pt_race_get(pt_race_slot_at(granule, i));
+        if (!slot)
+            return false;
+        if (pt_race_is_mine(self, slot) && ((unsigned)slot & (bytes | (unsigned)PT_RACE_WROTE)) == bytes &&
+            !((slot ^ like) & (codes | PT_RACE_MERGED)) && like & codes)
+            return true;
+    }
+    return false;
+}
+
+/* A slot of the thread's region says that nobody else has been there in a way that matters: who knows of it has it
+ * from a moment that ended the region, and who does not has raced, and made a cell. Most accesses end here, so it is
+ * to need few instructions, and few registers. Of a write it matters when it was made last, which its record says. */
 __attribute__((always_inline)) static inline enum pt_race_glance pt_race_glance_at(struct pt_race_self *self,
                                                                                    uintptr_t address, unsigned bytes,
                                                                                    unsigned kind,
                                                                                    const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    bool writes = kind & PT_CELL_WRITES;
     if (__builtin_expect(!leaf, 0))
         return PT_RACE_NEW;
-    const struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
-    bool writes = kind & PT_CELL_WRITES;
-    uint64_t slot = pt_race_get(writes ? &pair->w : &pair->r);
-    if (!pt_race_is_mine(self, slot)) {
-        /* of what several read: common.c; of lists: many.c; acquire: partner of the release that unlocked one last */
-        uint64_t w = atomic_load_explicit(&pair->w, memory_order_acquire);
-        bool has_list = pt_race_is_many(w), in_row = slot & PT_RACE_OWN && !(w & PT_RACE_CELL);
-        if (!has_list && (writes || !in_row))
-            return PT_RACE_NEW;
-        if (!writes && pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site))
-            return PT_RACE_KNOWN;
-        if (!pt_race_is_busy(leaf, address) || (writes && !pt_race_is_shown(self)))
-            return PT_RACE_NEW;
-        bool known = has_list ? pt_race_many_has(self, pair, w, address, bytes, kind)
-                              : pt_race_common_is_read(self, slot, bytes);
-        return known ? PT_RACE_KNOWN : PT_RACE_NEW;
+    struct pt_race_granule *granule = pt_race_granule_in(leaf, address);
+    if (pt_race_is_busy(leaf, address)) {
+        bool said = pt_race_is_busy_said(self, granule, bytes, writes);
+        return (said && (!writes || pt_race_is_shown(self))) || (!writes && pt_race_is_constant(leaf, address))
+                   ? PT_RACE_KNOWN
+                   : PT_RACE_NEW;
     }
-    if (bytes & ~(unsigned)slot)
-        return PT_RACE_PERHAPS;
-    if (pt_race_is_busy(leaf, address))
-        return !writes || pt_race_is_shown(self) ? PT_RACE_KNOWN : PT_RACE_PERHAPS;
-    if (!pt_race_is_filtered(self, address & ~(uintptr_t)7, bytes, kind, site))
-        return PT_RACE_PERHAPS;
-    return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock)
-               ? PT_RACE_KNOWN
-               : PT_RACE_PERHAPS;
-}
-
-/* A plain access within one granule, if the thread has made it in its region before. False: nothing has happened.
- * A slot of the thread's region says that nobody else has been there in a way that matters: who knows of it has it
- * from a moment that ended the region, and who does not has raced, and made a cell. Most accesses end here, so it is
- * to need few registers. */
-__attribute__((always_inline)) static inline bool
-pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
-{
-    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    if (__builtin_expect(!leaf, 0))
-        return false;
-    struct pt_race_pair *pair = pt_race_pair_in(leaf, address);
-    bool writes = kind & PT_CELL_WRITES;
-    uint64_t slot = atomic_load_explicit(writes ? &pair->w : &pair->r, memory_order_relaxed);
-    uintptr_t granule = address & ~(uintptr_t)7;
-    if (!pt_race_is_mine(self, slot)) {
-        if (writes || (slot && !(slot & PT_RACE_OWN)))
-            return false;
-        uint64_t w = atomic_load_explicit(&pair->w, memory_order_relaxed); /* of what several read: common.c, many.c */
-        return (slot ? !(w & PT_RACE_CELL) : pt_race_is_many(w)) &&
-               pt_race_is_filtered(self, granule, bytes, kind, site);
-    }
-    bool has_bytes = !(bytes & ~(unsigned)slot);
-    if (has_bytes && pt_race_is_busy(leaf, address)) {
-        if (writes)
-            pt_race_show(self);
-        return true;
-    }
-    struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
-    if (!pt_race_is_filter(self, filter, granule, kind, site))
-        return has_bytes ? pt_race_is_latest(self, slot, bytes, writes, site)
-                         : pt_race_busy_widen(self, pair, bytes, kind, site);
-    if (bytes & ~((unsigned)(filter->where >> 48) & (unsigned)slot))
-        return pt_race_widen(self, pair, filter, bytes, kind, site);
-    return !writes || (pt_race_number_of(slot) == self->hb.clock - 1 && self->log.read != self->hb.clock) ||
-           pt_race_rewrite(self, slot, bytes, site);
-}
-
-/* Whether loads alone say that pt_race_may_peek is true. What the thread knows of others may move in a handler of a
- * signal, so that only a thread inside the runtime may look there. */
-static inline bool pt_race_peeks_own(const struct pt_race_self *self, uintptr_t address, unsigned bytes)
-{
-    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    uint64_t w = leaf ? atomic_load_explicit(&pt_race_pair_in(leaf, address)->w, memory_order_acquire) : 0;
-    return !(w & PT_RACE_CELL) && (!(w & bytes) || pt_race_is_mine(self, w));
+    const struct pt_race_made *made = pt_race_made_of(self, site);
+    uint64_t want = made->slot | (writes ? (uint64_t)PT_RACE_WROTE : 0) | bytes;
+    bool known = pt_race_has(granule, ~(uint64_t)UINT8_MAX | bytes, want) &&
+                 (!writes || pt_race_is_latest(self, made));
+    atomic_signal_fence(memory_order_seq_cst); /* a handler may make it another place's: so whose it is comes last */
+    return known && pt_race_is_made(self, made, site) ? PT_RACE_KNOWN : PT_RACE_NEW;
 }
 
 /* A read that its thread follows up by a write of the same bytes, at the same place, with nothing between. True:
  * nothing is to be done. Who races with the read then, a write that does not know it, races with the write, too, which
- * is the same pair of places; and since the read has not raced, the thread learns nothing by it. */
-static inline bool pt_race_may_peek(struct pt_race_self *self, uintptr_t address, unsigned bytes)
+ * is the same pair of places; and since the read has not raced, the thread learns nothing by it. `own`: loads alone say
+ * so. What the thread knows of others may move in a handler of a signal, so that only a thread inside the runtime may
+ * look there. */
+static inline bool pt_race_peeks(struct pt_race_self *self, uintptr_t address, unsigned bytes, bool own)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    uint64_t w = leaf ? atomic_load_explicit(&pt_race_pair_in(leaf, address)->w, memory_order_acquire) : 0;
-    return !(w & PT_RACE_CELL) && (!(w & bytes) || pt_race_is_mine(self, w) || pt_race_knows_write(self, w));
+    if (!leaf)
+        return true;
+    struct pt_race_granule *granule = pt_race_granule_in(leaf, address);
+    for (unsigned i = 0; i < PT_RACE_SLOTS; i++) {
+        uint64_t slot = atomic_load_explicit(pt_race_slot_at(granule, i), memory_order_acquire);
+        if (!slot)
+            break;
+        if (slot & PT_RACE_CELL)
+            return false;
+        if (slot & PT_RACE_WROTE && slot & bytes && slot >> PT_RACE_THREAD_AT != self->hb.id &&
+            (own || !pt_race_knows(self, slot)))
+            return false;
+    }
+    return true;
+}
+static inline bool pt_race_peeks_own(struct pt_race_self *self, uintptr_t address, unsigned bytes)
+{
+    return pt_race_peeks(self, address, bytes, true);
+}
+static inline bool pt_race_may_peek(struct pt_race_self *self, uintptr_t address, unsigned bytes)
+{
+    return pt_race_peeks(self, address, bytes, false);
 }
 
-/* The same of any plain access, which is made as a whole here. */
+/* A plain access, which is made as a whole here. */
 static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
                                  const struct pt_site *site)
 {
@@ -140,8 +146,7 @@ static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, u
         return;
     }
     unsigned bytes = ((1u << size) - 1) << low;
-    enum pt_race_glance known = pt_race_glance_at(self, address, bytes, kind, site);
-    if (known == PT_RACE_KNOWN || (known == PT_RACE_PERHAPS && pt_race_fast(self, address, bytes, kind, site)))
+    if (pt_race_glance_at(self, address, bytes, kind, site) == PT_RACE_KNOWN)
         return;
     if (kind == PT_RACE_READ)
         pt_race_read_one(self, address, bytes, site);

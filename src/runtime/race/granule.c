@@ -117,8 +117,10 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
     cell->stamp++;
     if (!(access->cell.kind & PT_CELL_WRITES))
         self->log.read = self->hb.clock;
-    if (races && access->cell.kind & PT_CELL_READS) { /* it has learned of the write */
+    if (races && access->cell.kind & PT_CELL_READS) { /* it has learned of the writes */
         atomic_store_explicit(&pt_race_learned, true, memory_order_relaxed);
+        for (uint32_t i = 0; i < self->met_count; i++)
+            pt_race_interrupt(pt_epoch_thread(self->met[i].at));
         pt_race_changed(self);
     }
     return pt_race_word_made(own);
@@ -152,12 +154,11 @@ static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uin
 static bool begins_anew(const struct pt_race_self *self, const struct pt_race_cell *cell,
                         const struct pt_cell_access *access, bool covers)
 {
-    return covers && !self->met_count && !cell->raced && access->bytes == PT_CELL_WHOLE && cell->cell.count >= FEW &&
-           self->log.ring;
+    return covers && !self->met_count && !cell->raced && access->bytes == PT_CELL_WHOLE && cell->cell.count >= FEW;
 }
 
-/* The word of the granule, whose cell is this. */
-static uint64_t change(struct pt_race_self *self, uintptr_t granule, uint32_t own, struct pt_race_step *access)
+/* The word of the granule, whose cell is this; `like` is what slots call the access. */
+static uint64_t change(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, uint64_t like)
 {
     struct pt_race_cell *cell = &pt_race_cells[own];
     uint64_t made = pt_race_word_made(own);
@@ -165,10 +166,9 @@ static uint64_t change(struct pt_race_self *self, uintptr_t granule, uint32_t ow
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     bool reads = !(access->cell.kind & PT_CELL_WRITES), races = self->met_count;
     bool repeated = !races && (reads || !cell->raced) && pt_race_is_repeated(self, cell, &access->cell);
-    if (begins_anew(self, cell, &access->cell, covers)) {
+    if (like && begins_anew(self, cell, &access->cell, covers)) {
         pt_race_cell_free(self, own);
-        uint64_t number = pt_race_log_access(self, granule, PT_CELL_WHOLE, kind_of(access), access->cell.place, 0, 0);
-        return pt_race_slot_of(self, number, PT_CELL_WHOLE);
+        return like | PT_RACE_WROTE | PT_CELL_WHOLE;
     }
     if (!repeated)
         made = pt_race_change_own(self, own, access, covers);
@@ -181,13 +181,13 @@ static uint64_t change(struct pt_race_self *self, uintptr_t granule, uint32_t ow
 
 void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access)
 {
-    struct pt_race_pair *pair = pt_race_pair_of(granule);
-    if (!pair)
+    struct pt_race_granule *there = pt_race_granule_of(granule);
+    if (!there)
         return;
-    uint64_t w = pt_race_lock_word(&pair->w), r = pt_race_get(&pair->r);
-    uint32_t own = pt_race_open(self, granule, w, r);
-    pt_race_put(&pair->r, 0);
-    pt_race_unlock_word(&pair->w, change(self, granule, own, access));
+    bool writes = access->cell.kind & PT_CELL_WRITES && access->cell.op == PT_RACE_OP_ACCESS;
+    uint64_t like = self->log.ring && writes ? pt_race_find_written(self, access->site)->slot : 0;
+    uint32_t own = pt_race_open(self, there, granule, pt_race_lock_word(&there->near[0]));
+    pt_race_unlock_word(&there->near[0], change(self, own, access, like));
     if (self->met_count)
         pt_race_report(self, granule, &access->cell);
 }

@@ -46,14 +46,11 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
 /* Makes the access at one granule by a cell, under its lock, and reports what it races with. */
 void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access);
 
-/* A plain access of a granule, if it races with nothing and the granule has no cell. False: nothing has happened. */
-bool pt_race_make(struct pt_race_self *self, struct pt_race_pair *pair, uintptr_t granule, unsigned bytes,
-                  unsigned kind, const struct pt_site *site);
 /* A read of a granule with a cell that says nothing new. */
-static inline bool pt_race_is_said_again(struct pt_race_self *self, struct pt_race_pair *pair, unsigned bytes,
+static inline bool pt_race_is_said_again(struct pt_race_self *self, struct pt_race_granule *granule, unsigned bytes,
                                          unsigned kind, const struct pt_site *site)
 {
-    uint64_t word = atomic_load_explicit(&pair->w, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&granule->near[0], memory_order_relaxed);
     return kind == PT_CELL_READS && word & PT_RACE_OWN && !((uint32_t)word & PT_RACE_MANY) &&
            ((bytes != PT_CELL_WHOLE && pt_race_is_said(self, word, bytes)) ||
             pt_race_is_again(self, word, pt_race_key(site, bytes, kind)));

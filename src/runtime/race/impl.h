@@ -17,16 +17,6 @@ struct pt_race_cell {
 extern struct pt_race_cell *pt_race_cells;
 struct pt_race_many;
 
-/* The reads of a granule by several threads (common.c), or of any number of granules (loop.c). */
-struct pt_race_row {
-    uint64_t generation;    /* how many rows and links it has been */
-    _Atomic uint64_t first; /* what the slot of reads was before: a slot, or a chain */
-    _Atomic uint64_t slot;  /* of a link of a chain: the one that comes to those */
-    _Atomic uint32_t count; /* of a link: who names it */
-    uint32_t next_free;
-};
-extern struct pt_race_row *pt_race_rows;
-
 /* ---- memory.c ---- */
 
 bool pt_race_memory_start(void);
@@ -37,16 +27,6 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces);
 /* A cell that nothing is known of. Never 0. */
 uint32_t pt_race_cell_new(struct pt_race_self *self);
 void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
-/* A row, or a link of a chain; 0: there is no more room. */
-enum pt_race_row_kind { PT_RACE_ROWS, PT_RACE_LINKS };
-uint32_t pt_race_row_new(struct pt_race_self *self, enum pt_race_row_kind kind);
-void pt_race_row_free(struct pt_race_self *self, uint32_t row);
-/* What r is when that row, or link, is begun: it has never been that before. */
-static inline uint64_t pt_race_row_word(struct pt_race_row *row, uint64_t kind)
-{
-    uint64_t most = (UINT64_C(1) << (61 - PT_RACE_ROW_BITS)) - 1;
-    return kind | (++row->generation & most) << PT_RACE_ROW_BITS | (uint64_t)(row - pt_race_rows);
-}
 /* A list of slots of this size (many.c), and its number; 0: there is no more room. */
 uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size);
 void pt_race_many_free(struct pt_race_self *self, uint32_t at);
@@ -63,8 +43,12 @@ static inline struct pt_race_many *pt_race_many_at(uint32_t at)
 bool pt_race_shadow_start(void);
 void pt_race_shadow_restart(void);
 /* The slots of an address, made if need be and marked as used; NULL when there is no more memory. */
-struct pt_race_pair *pt_race_pair_of(uintptr_t address);
+struct pt_race_granule *pt_race_granule_of(uintptr_t address);
 void pt_race_note_synced(uintptr_t address);
+/* The page is not a busy one any more: where a granule has raced, others may. */
+void pt_race_calm(uintptr_t address);
+/* Whatever page it is in, that is none of constants any more. */
+void pt_race_is_written(uintptr_t address);
 uint64_t pt_race_lock_word(pt_race_word *word);
 static inline void pt_race_unlock_word(pt_race_word *word, uint64_t made)
 {
@@ -77,8 +61,12 @@ bool pt_race_sync_start(void);
 void pt_race_sync_restart(void);
 /* The objects in this memory end. */
 void pt_race_sync_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to);
-/* The thread has learned or published something. */
+/* The thread has learned or published something: its region ends. */
 void pt_race_changed(struct pt_race_self *self);
+/* It goes on as if it were another, which knows all that this one has done: its numbers are used up. */
+void pt_race_next_lane(struct pt_race_self *self);
+/* The thread that a lane is of. */
+uint32_t pt_race_thread_at(uint32_t lane);
 
 /* ---- note.c ---- */
 
@@ -99,6 +87,9 @@ static inline uint32_t pt_race_place_of(const struct pt_site *site)
     return __builtin_expect(there, 1) ? home : pt_race_place_search(site);
 }
 const struct pt_site *pt_race_site_at(uint32_t place);
+/* What slots call a place; 0: there are too many. And the place that they call so. */
+uint32_t pt_race_code_of(uint32_t place);
+uint32_t pt_race_place_at(uint32_t code);
 /* The calls that the thread is in now. 0: none. */
 uint32_t pt_race_stack_now(void);
 /* The same, of a thread that asks often. */

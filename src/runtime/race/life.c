@@ -45,7 +45,7 @@ struct pt_life_end pt_life_end_now(struct pt_race_self *self, uintptr_t start, s
 {
     return (struct pt_life_end){.start = start,
                                 .size = size,
-                                .thread = self->hb.id,
+                                .thread = self->number,
                                 .place = pt_race_place_of(call_now()),
                                 .stack = pt_race_stack_now(),
                                 .locks = pt_race_locks_now(self)};
@@ -89,7 +89,7 @@ static void report(const struct pt_race_self *self, const struct wrong *wrong, c
         return;
     struct pt_race_side out[2];
     struct pt_found_side sides[2] = {
-        side_of(&wrong->access, self->hb.id, wrong->address, wrong->size, &out[0]),
+        side_of(&wrong->access, self->number, wrong->address, wrong->size, &out[0]),
     };
     if (end) {
         struct pt_cell_access ended = {.place = end->place,

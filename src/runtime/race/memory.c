@@ -20,13 +20,9 @@ enum {
     PAGE = 4096,
     LARGE = 32
 };
-/* Who looks at a list that is another's by now may look beyond its end. */
-#define LISTS (((size_t)PT_RACE_MANY_UNIT << PT_RACE_MANY_BITS) + sizeof(uint64_t) * UINT8_MAX)
-
-enum { FIRST_LINK = 1 << (PT_RACE_ROW_BITS - 1) };
+#define LISTS ((size_t)PT_RACE_MANY_UNIT << PT_RACE_MANY_BITS)
 
 struct pt_race_cell *pt_race_cells;
-struct pt_race_row *pt_race_rows;
 char *pt_race_many_table;
 
 static struct {
@@ -36,41 +32,31 @@ static struct {
     char *reserve;
     size_t reserve_left;
     struct pt_race_pieces pieces;
-    void *large[LARGE]; /* free ones, of so many pages as a power of two */
-    uint32_t cells_used, rows_used[2];
-    uint32_t many_used; /* units */
+    void *large[LARGE];  /* free ones, of so many pages as a power of two */
+    uint32_t cells_used; /* 0 is none */
+    uint32_t many_used;  /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
-
-/* 0 is none. Rows and links have numbers of their own, since columns have a place for each number up to the highest of
- * a row. */
-static void begin_numbers(void)
-{
-    common.cells_used = common.rows_used[PT_RACE_ROWS] = 1;
-    common.rows_used[PT_RACE_LINKS] = FIRST_LINK;
-}
 
 bool pt_race_memory_start(void)
 {
     pt_race_cells = pt_sys_reserve_table(sizeof *pt_race_cells << PT_RACE_CELL_BITS);
     common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
-    pt_race_rows = pt_sys_reserve_table(sizeof *pt_race_rows << PT_RACE_ROW_BITS);
-    begin_numbers();
+    common.cells_used = 1;
     pt_race_many_table = pt_sys_reserve_table(LISTS);
-    return pt_race_cells && pt_race_rows && pt_race_many_table && common.reserve;
+    return pt_race_cells && pt_race_many_table && common.reserve;
 }
 
 void pt_race_memory_restart(void)
 {
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
-    pt_sys_empty(pt_race_rows, sizeof *pt_race_rows << PT_RACE_ROW_BITS);
     pt_sys_empty(pt_race_many_table, LISTS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
     common.reserve_left = RESERVE;
-    begin_numbers();
+    common.cells_used = 1;
 }
 
 /* Under the lock. Recording has stopped when the reserve is used: no more than what is under way needs it. */
@@ -260,65 +246,6 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
-/* ---- rows, and links of chains ---- */
-
-static unsigned kind_of(uint32_t row)
-{
-    return row < FIRST_LINK ? PT_RACE_ROWS : PT_RACE_LINKS;
-}
-
-static void push_row(struct pt_race_pieces *pieces, uint32_t row)
-{
-    pt_race_rows[row].next_free = pieces->rows[kind_of(row)];
-    pieces->rows[kind_of(row)] = row;
-    pieces->row_count[kind_of(row)]++;
-}
-
-static uint32_t pop_row(struct pt_race_pieces *pieces, unsigned kind)
-{
-    uint32_t row = pieces->rows[kind];
-    if (row) {
-        pieces->rows[kind] = pt_race_rows[row].next_free;
-        pieces->row_count[kind]--;
-    }
-    return row;
-}
-
-static void refill_rows(struct pt_race_pieces *pieces, unsigned kind)
-{
-    uint32_t end = kind == PT_RACE_ROWS ? FIRST_LINK : 2 * FIRST_LINK;
-    pt_spin_lock(&common.lock);
-    for (unsigned i = 0; i < MOVED; i++) {
-        uint32_t row = pop_row(&common.pieces, kind);
-        if (!row && common.rows_used[kind] == end)
-            break;
-        push_row(pieces, row ? row : common.rows_used[kind]++);
-    }
-    pt_spin_unlock(&common.lock);
-}
-
-uint32_t pt_race_row_new(struct pt_race_self *self, enum pt_race_row_kind kind)
-{
-    if (!self->pieces.rows[kind])
-        refill_rows(&self->pieces, kind);
-    return pop_row(&self->pieces, kind);
-}
-
-static void give_rows(struct pt_race_pieces *pieces, unsigned kind, uint32_t left)
-{
-    pt_spin_lock(&common.lock);
-    while (pieces->row_count[kind] > left)
-        push_row(&common.pieces, pop_row(pieces, kind));
-    pt_spin_unlock(&common.lock);
-}
-
-void pt_race_row_free(struct pt_race_self *self, uint32_t row)
-{
-    push_row(&self->pieces, row);
-    if (self->pieces.row_count[kind_of(row)] > KEPT)
-        give_rows(&self->pieces, kind_of(row), KEPT / 2);
-}
-
 /* ---- lists of slots ---- */
 
 static void push_many(struct pt_race_pieces *pieces, unsigned size, uint32_t at)
@@ -366,7 +293,7 @@ uint32_t pt_race_many_new(struct pt_race_self *self, unsigned size)
         refill_many(&self->pieces, size);
     uint32_t at = pop_many(&self->pieces, size);
     if (at)
-        pt_race_many_live(pt_race_many_at(at), size);
+        pt_race_many_at(at)->size = (uint8_t)size;
     return at;
 }
 
@@ -393,6 +320,4 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces)
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);
-    give_rows(pieces, PT_RACE_ROWS, 0);
-    give_rows(pieces, PT_RACE_LINKS, 0);
 }

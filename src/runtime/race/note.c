@@ -31,6 +31,15 @@ struct text {
 };
 
 const struct pt_site *_Atomic *pt_race_places;
+/* What slots call places, and the places that they call so. Given out once, in the order in which they are asked for.
+ */
+static struct {
+    _Atomic uint16_t *of;
+    uint32_t place[PT_RACE_CODES];
+    struct pt_spin lock;
+    uint32_t used;
+} codes = {.lock = PT_SPIN(PT_RANK_CLOCK), .used = 1};
+enum { NO_CODE = UINT16_MAX };
 static _Atomic uint32_t *buckets;
 static char *room;
 static struct {
@@ -60,8 +69,9 @@ bool pt_race_note_start(void)
     room = pt_sys_reserve_table(ROOM);
     held.at = pt_sys_reserve_table(sizeof *held.at << HELD_BITS);
     held.slots = pt_sys_reserve_table(sizeof *held.slots << SLOT_BITS);
+    codes.of = pt_sys_reserve_table(sizeof *codes.of << PT_RACE_PLACE_BITS);
     reset_texts();
-    return pt_race_places && buckets && room && held.at && held.slots;
+    return pt_race_places && codes.of && buckets && room && held.at && held.slots;
 }
 
 void pt_race_note_restart(void)
@@ -70,9 +80,11 @@ void pt_race_note_restart(void)
     pt_sys_empty(buckets, sizeof *buckets << BUCKET_BITS);
     pt_sys_empty(room, ROOM);
     pt_sys_empty(held.slots, sizeof *held.slots << SLOT_BITS);
+    pt_sys_empty(codes.of, sizeof *codes.of << PT_RACE_PLACE_BITS);
     pt_spin_reset(&texts.lock);
     pt_spin_reset(&held.lock);
-    held.used = 1;
+    pt_spin_reset(&codes.lock);
+    held.used = codes.used = 1;
     reset_texts();
 }
 
@@ -93,6 +105,29 @@ uint32_t pt_race_place_search(const struct pt_site *site)
 const struct pt_site *pt_race_site_at(uint32_t place)
 {
     return atomic_load_explicit(&pt_race_places[place], memory_order_relaxed);
+}
+
+uint32_t pt_race_code_of(uint32_t place)
+{
+    /* acquire: partner of the release below */
+    uint32_t code = atomic_load_explicit(&codes.of[place], memory_order_acquire);
+    if (__builtin_expect(!code, 0)) {
+        pt_spin_lock(&codes.lock);
+        code = atomic_load_explicit(&codes.of[place], memory_order_relaxed);
+        if (!code) {
+            code = codes.used < PT_RACE_CODES ? codes.used++ : NO_CODE;
+            if (code != NO_CODE)
+                codes.place[code] = place;
+            atomic_store_explicit(&codes.of[place], (uint16_t)code, memory_order_release);
+        }
+        pt_spin_unlock(&codes.lock);
+    }
+    return code == NO_CODE ? 0 : code;
+}
+
+uint32_t pt_race_place_at(uint32_t code)
+{
+    return codes.place[code];
 }
 
 static struct text *text_at(uint32_t id)

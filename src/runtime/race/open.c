@@ -10,55 +10,21 @@
  *
  * Cost: some hundred instructions for each access, once for a granule.
  */
-#include "runtime/race/busy.h"
+#include "runtime/race/log.h"
 
 #include <string.h>
 
 enum {
-    FIRST = 1 + PT_RACE_COMMON_MOST, /* slots that a granule has at most */
-    KEPT = 2 * FIRST + 48,           /* each may be of bytes whose place is lost, too */
-    STEPS = 512,
-    VISITED = 1024
+    KEPT = PT_RACE_MANY_MOST + 512, /* accesses that differ */
+    ALL = PT_RACE_MANY_MOST + 4096, /* that are looked at */
 };
 
 struct found {
     struct pt_race_logged kept[KEPT];
     unsigned count;
-    uintptr_t granule;
-    uint64_t stack[STEPS]; /* slots that are still to be looked at, with their kinds */
-    unsigned depth;
-    uint64_t visited[VISITED];
+    uint64_t slots[ALL];
+    unsigned all;
 };
-
-static void push(struct found *found, uint64_t slot)
-{
-    uint64_t key = (slot & ~PT_RACE_WROTE) >> PT_RACE_NUMBER_AT;
-    uint32_t at = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54);
-    if (!slot || found->depth == STEPS)
-        return;
-    for (unsigned tries = 0; tries < VISITED; tries++, at = (at + 1) % VISITED) {
-        if (found->visited[at] == key)
-            return;
-        if (!found->visited[at]) {
-            found->visited[at] = key;
-            found->stack[found->depth++] = slot;
-            return;
-        }
-    }
-}
-
-/* A slot of reads, or a row of them. */
-static void push_reads(struct found *found, uint64_t r)
-{
-    uint64_t slots[PT_RACE_COMMON_MOST];
-    unsigned count = 1;
-    if (r & PT_RACE_OWN)
-        count = pt_race_common_slots(r, slots);
-    else
-        slots[0] = r;
-    for (unsigned i = 0; i < count; i++)
-        push(found, slots[i]);
-}
 
 static bool is_among(const struct found *found, const struct pt_race_logged *logged)
 {
@@ -72,63 +38,53 @@ static bool is_among(const struct found *found, const struct pt_race_logged *log
     return false;
 }
 
-/* Takes the latest of the slots, so that of accesses that agree the last one is found first. */
-static uint64_t pop(struct found *found)
+static void keep(const struct pt_race_self *self, struct found *found, const struct pt_race_logged *logged)
 {
-    unsigned latest = 0;
-    const uint64_t number = PT_RACE_NUMBER_MAX << PT_RACE_NUMBER_AT;
-    for (unsigned i = 1; i < found->depth; i++)
-        if ((found->stack[i] & number) > (found->stack[latest] & number))
-            latest = i;
-    uint64_t slot = found->stack[latest];
-    found->stack[latest] = found->stack[--found->depth];
-    return slot;
-}
-
-/* The access that comes before this one, of its thread, kind and region, whose bytes the slot has, too; 0: none. */
-static uint64_t before_in_region(const struct pt_race_logged *logged)
-{
-    uint64_t slot = logged->before[0];
-    bool writes = logged->access.kind & PT_CELL_WRITES;
-    bool is_same = slot && pt_race_thread_of(slot) == logged->then.id && !(slot & PT_RACE_WROTE) == !writes;
-    return is_same && pt_race_number_of(slot) >= logged->region ? slot : 0;
-}
-
-/* What the slot says beside the access of its record is another one's: that is before_in_region. */
-static uint64_t take(const struct pt_race_self *self, struct found *found, uint64_t slot)
-{
-    struct pt_race_logged *logged = &found->kept[found->count];
-    pt_race_log_read(self, found->granule, slot, logged);
-    for (unsigned i = 0; i < 3; i++)
-        push(found, logged->before[i]);
-    if (logged->is_links)
-        return 0;
-    uint64_t before = logged->is_gone ? 0 : before_in_region(logged);
-    if (is_among(found, logged)) {
+    if (found->count == KEPT || is_among(found, logged))
         pt_vec_drop(&self->memory, logged->then.past);
-        return before;
-    }
-    found->count++;
-    if (logged->others && found->count < KEPT)
-        found->kept[found->count++] = pt_race_log_others(self, logged);
-    return before;
+    else
+        found->kept[found->count++] = *logged;
 }
 
-/* The granule's slots first, with all that each stands for, since they are never gone; and then what came before
- * them. */
-static void collect(const struct pt_race_self *self, struct found *found)
+static bool is_merged(uint64_t slot)
 {
-    uint64_t slots[FIRST];
-    unsigned count = found->depth;
-    memcpy(slots, found->stack, count * sizeof *slots);
-    found->depth = 0;
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t slot = take(self, found, slots[i]);
-        while (slot && found->count + 2 * (count - i) < KEPT)
-            slot = take(self, found, slot);
+    return slot & PT_RACE_MERGED;
+}
+
+/* Bytes of a slot of several places which others of its region do not explain: where they were accessed is lost. */
+static void take_merged(const struct pt_race_self *self, struct found *found, uint64_t slot)
+{
+    const uint64_t same = ~(PT_RACE_WROTE - 1) & ~((UINT64_C(1) << PT_RACE_THREAD_AT) - 1 - UINT8_MAX - PT_RACE_WROTE);
+    struct pt_race_logged logged;
+    pt_race_log_read(self, slot, &logged);
+    for (unsigned i = 0; i < found->all && !logged.is_gone; i++) {
+        uint64_t other = found->slots[i];
+        if (!is_merged(other) && !((other ^ slot) & same) && pt_race_number_of(other) >= logged.region &&
+            pt_race_number_of(other) <= pt_race_number_of(slot))
+            logged.access.bytes &= (uint8_t)~other;
     }
-    for (unsigned steps = 0; found->depth && steps < STEPS && found->count < KEPT; steps++)
-        take(self, found, pop(found));
+    pt_race_log_lose(&logged);
+    if (logged.access.bytes)
+        keep(self, found, &logged);
+    else
+        pt_vec_drop(&self->memory, logged.then.past);
+}
+
+/* The granule's slots, and if there are so many that some may have been replaced, those. */
+static void collect(const struct pt_race_self *self, struct found *found, unsigned count, uintptr_t granule)
+{
+    found->all = count;
+    if (count >= PT_RACE_SLOTS)
+        found->all += pt_race_log_replaced(granule, found->slots + count, ALL - count);
+    for (unsigned i = 0; i < found->all; i++) {
+        struct pt_race_logged logged;
+        if (is_merged(found->slots[i])) {
+            take_merged(self, found, found->slots[i]);
+            continue;
+        }
+        pt_race_log_read(self, found->slots[i], &logged);
+        keep(self, found, &logged);
+    }
 }
 
 static bool knows(const struct pt_race_logged *b, const struct pt_race_logged *a)
@@ -152,19 +108,6 @@ static unsigned pick(const struct found *found)
         if (is_before(&found->kept[i], &found->kept[picked]))
             picked = i;
     return picked;
-}
-
-/* Which bytes a write that was made again had is not known: it may be any that the thread has written in its region. */
-static void share_times(struct found *found)
-{
-    for (unsigned i = 0; i < found->count; i++) {
-        const struct pt_race_logged *again = &found->kept[i];
-        for (unsigned j = 0; j < found->count && again->last > again->then.clock; j++) {
-            struct pt_race_logged *write = &found->kept[j];
-            if (write->then.id == again->then.id && write->region == again->region && write->last < again->last)
-                write->last = again->last;
-        }
-    }
 }
 
 /* Of a write that was made again, and of one of different bytes, none is later than the last time. */
@@ -205,34 +148,42 @@ static void replay(const struct pt_race_self *self, struct pt_cell *cell, struct
     }
 }
 
-uint32_t pt_race_open(struct pt_race_self *self, uintptr_t granule, uint64_t w, uint64_t r)
+/* The slots of a granule, which has none any more; how many there are. */
+static unsigned take_slots(struct pt_race_self *self, struct pt_race_granule *granule, uint64_t first, uint64_t *out)
 {
-    if (w & PT_RACE_OWN && !((uint32_t)w & PT_RACE_MANY))
-        return (uint32_t)w;
-    pt_race_calm(granule);
+    unsigned count = 0;
+    if (first & PT_RACE_OWN) {
+        const struct pt_race_many *many = pt_race_many_of(first);
+        memcpy(out, many->slots, (count = many->count) * sizeof *out);
+        pt_race_many_end(self, first);
+        return count;
+    }
+    for (unsigned i = 0; i < PT_RACE_SLOTS; i++) {
+        uint64_t slot = i ? pt_race_get(pt_race_slot_at(granule, i)) : first;
+        if (!slot)
+            break;
+        out[count++] = slot;
+        if (i)
+            pt_race_put(pt_race_slot_at(granule, i), 0);
+    }
+    return count;
+}
+
+uint32_t pt_race_open(struct pt_race_self *self, struct pt_race_granule *granule, uintptr_t address, uint64_t first)
+{
+    if (first & PT_RACE_OWN && !((uint32_t)first & PT_RACE_MANY))
+        return (uint32_t)first;
     uint32_t own = pt_race_cell_new(self);
     pt_race_cells[own].stamp++;
-    if (!w && !r)
-        return own;
+    pt_race_is_written(address);
     if (!self->opening)
         self->opening = self->memory.take(self->memory.context, sizeof(struct found));
     struct found *found = self->opening;
-    found->count = found->depth = 0;
-    found->granule = granule;
-    memset(found->visited, 0, sizeof found->visited);
-    if (w & PT_RACE_OWN) {
-        const struct pt_race_many *many = pt_race_many_of(w);
-        unsigned count = atomic_load_explicit(&many->count, memory_order_relaxed);
-        for (unsigned i = 0; i < count; i++)
-            push(found, pt_race_get(&many->slots[i]));
-        pt_race_many_end(self, w);
-    } else {
-        push(found, w ? w | PT_RACE_WROTE : 0);
-        push_reads(found, r);
-        pt_race_common_end(self, r);
-    }
-    collect(self, found);
-    share_times(found);
+    found->count = 0;
+    unsigned count = take_slots(self, granule, first, found->slots);
+    if (!count)
+        return own;
+    collect(self, found, count, address);
     replay(self, &pt_race_cells[own].cell, found);
     return own;
 }

@@ -1,19 +1,21 @@
 /*
  * Races of the running program (contract section 10): happens-before as src/race has it, and for each granule of 8
- * bytes who wrote it last and who has read it since, as a pair of 64-bit slots, which are changed together:
+ * bytes four slots of 64 bits, each an access, or several that agree in all but their bytes:
  *
  *     bits    what
  *      0-7    the bytes
- *      8-47   when: the thread's clock, which is also the number of the access in its log (log.h)
- *     48-61   which thread
- *        62   (of w) the granule has a cell: then bits 0-30 are its number, and r is 0. Bit 31: it is a list of
- *             slots (many.c); else all is known of the granule's accesses (race/cell.h)
- *             (of r) several threads have read it: bits 0-61 are a row of slots (common.c), or with bit 61 a chain
- *             (loop.c)
- *        63   (w alone) locked: one thread works on it
+ *        8    it writes
+ *        9    it is of several places, of which the rest is of the latest (make.c)
+ *     10-23   where it stands in the program, as a code (note.c); 0: only the record says that
+ *     24-47   when: the number of its record in its thread's log (log.h), which is the thread's clock
+ *     48-61   which thread, as its lane
+ *        62   (of the first) the granule has something else: then bits 0-30 are its number, and the other three are 0.
+ *             Bit 31: it is a list of slots (many.c); else all is known of the granule's accesses (race/cell.h)
+ *        63   (of the first) locked: one thread works on it
  *
- * That is FastTrack's state (Flanagan, Freund, PLDI 2009): enough to tell whether an access races, whatever has become
- * of the logs. With what earlier accesses it does is read from these.
+ * All accesses of a thread at one place in one region have one number, wherever in memory they are: so an access that
+ * was made before in its region is found by comparing four words, and what has been made of one granule is what has
+ * been made of its neighbours.
  *
  * All functions are for the calling thread's own `struct pt_race_self`, inside the runtime (shadow/self.h).
  */
@@ -34,43 +36,45 @@
 #define PT_RACE_LOCKED (UINT64_C(1) << 63)
 #define PT_RACE_OWN    (UINT64_C(1) << 62)
 #define PT_RACE_CELL   (PT_RACE_LOCKED | PT_RACE_OWN)
-#define PT_RACE_CHAIN  (PT_RACE_OWN | UINT64_C(1) << 61)
+#define PT_RACE_WROTE  (UINT64_C(1) << 8)
+#define PT_RACE_MERGED (UINT64_C(1) << 9)
 
 /* How much there is of all that is bounded. Tests have a library of it in which all is soon used up. */
 enum {
 #ifdef PT_RACE_SMALL
     PT_RACE_LOG_BITS = 7,
     PT_RACE_BLOCK = 16,
+    PT_RACE_MADE_BITS = 3,
+    PT_RACE_OTHERS_BITS = 2,
     PT_RACE_FILTER_BITS = 3,
-    PT_RACE_LOOP_BITS = 3,
-    PT_RACE_PROXY_BITS = 3,
-    PT_RACE_LOOP_ROWS = 2,
-    PT_RACE_LOOP_FEWER = 1,
-    PT_RACE_COLUMNS = 4,
-    PT_RACE_ROW_BITS = 6,
+    PT_RACE_EVICTED_BITS = 4,
+    PT_RACE_EVICTED_HEADS = 4,
+    PT_RACE_CODES = 8,
+    PT_RACE_NUMBER_BITS = 9,
     PT_RACE_MOVED = 2,
     PT_RACE_KEPT = 4,
-    PT_RACE_BUSY = 64,
 #else
-    PT_RACE_LOG_BITS = 16,   /* records that a log has, as a power of two ... */
-    PT_RACE_BLOCK = 256,     /* ... and of a part of it */
-    PT_RACE_FILTER_BITS = 9, /* what a thread remembers of its accesses, and ... */
-    PT_RACE_LOOP_BITS = 6,   /* ... of its loops (loop.c) */
-    PT_RACE_PROXY_BITS = 7,  /* ... and of proxies (busy.h) */
-    PT_RACE_LOOP_ROWS = 32,  /* granules of a loop that get rows before others get a chain */
-    PT_RACE_LOOP_FEWER = 2,  /* the same of those that have one already */
-    PT_RACE_COLUMNS = 64,    /* threads that have columns (common.c) at a time */
-    PT_RACE_ROW_BITS = 24,   /* rows, and links of chains */
-    PT_RACE_MOVED = 32,      /* free ones of everything that a thread gets at once (memory.c), ... */
-    PT_RACE_KEPT = 128,      /* ... and has for itself at most */
-    PT_RACE_BUSY = 128,      /* records that make a page a busy one */
+    PT_RACE_LOG_BITS = 16,      /* records that a log has, as a power of two ... */
+    PT_RACE_BLOCK = 256,        /* ... and of a part of it */
+    PT_RACE_MADE_BITS = 11,     /* places that a thread remembers the records of, ... */
+    PT_RACE_OTHERS_BITS = 9,    /* ... the same of places that it has in several calls, and ... */
+    PT_RACE_FILTER_BITS = 9,    /* ... accesses that it remembers beside those in slots */
+    PT_RACE_EVICTED_BITS = 13,  /* slots that a log has which others have replaced ... */
+    PT_RACE_EVICTED_HEADS = 11, /* ... and by how many bits of their granules they are found */
+    PT_RACE_CODES = 1 << 14,    /* places that slots can name */
+    PT_RACE_NUMBER_BITS = 24,   /* records of one lane */
+    PT_RACE_MOVED = 32,         /* free ones of everything that a thread gets at once (memory.c), ... */
+    PT_RACE_KEPT = 128,         /* ... and has for itself at most */
 #endif
+    PT_RACE_BUSY = 64,
 };
 
 enum {
-    PT_RACE_NUMBER_AT = 8,
+    PT_RACE_CODE_AT = 10,
+    PT_RACE_NUMBER_AT = 24,
     PT_RACE_THREAD_AT = 48,
     PT_RACE_THREAD_BITS = 14,
+    PT_RACE_SLOTS = 4,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
     PT_RACE_SAID_BITS = 8,
@@ -82,22 +86,27 @@ enum {
     PT_RACE_LOCKS = 64,     /* that are known to be held by a thread */
     PT_RACE_MET = 256,      /* accesses that one access races with in one granule */
 };
-#define PT_RACE_NUMBER_MAX ((UINT64_C(1) << (PT_RACE_THREAD_AT - PT_RACE_NUMBER_AT)) - 1)
+#define PT_RACE_NUMBER_MAX ((UINT64_C(1) << PT_RACE_NUMBER_BITS) - 1)
 #define PT_RACE_MANY       (UINT32_C(1) << 31)
 
 typedef _Atomic uint64_t pt_race_word;
 
-struct pt_race_pair {
-    _Alignas(16) pt_race_word w;
-    pt_race_word r;
+/* Two of the slots of a granule. Most granules use no more than these, so the others are elsewhere in the leaf, and need
+ * neither memory nor lines of the cache. */
+enum { PT_RACE_NEAR = PT_RACE_SLOTS / 2 };
+struct pt_race_granule {
+    _Alignas(8 * PT_RACE_NEAR) pt_race_word near[PT_RACE_NEAR];
 };
 
 struct pt_race_leaf {
     _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a slot other than 0 ... */
     _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
     struct pt_race_leaf *older;
-    _Atomic uint16_t puts[1 << (PT_RACE_LEAF_BITS - 12)]; /* records of a page, since some are gone (busy.h) */
-    _Alignas(64) struct pt_race_pair pairs[1 << (PT_RACE_LEAF_BITS - 3)];
+    _Atomic uint16_t puts[1 << (PT_RACE_LEAF_BITS - 12)]; /* slots of a page that went to logs, since some are gone */
+    /* How often a granule has ended: what was replaced there before is of other memory. */
+    _Alignas(64) _Atomic uint32_t lives[1 << (PT_RACE_LEAF_BITS - 3)];
+    struct pt_race_granule granules[1 << (PT_RACE_LEAF_BITS - 3)];
+    struct pt_race_granule far[1 << (PT_RACE_LEAF_BITS - 3)];
 };
 extern struct pt_race_leaf *_Atomic *pt_race_leaves;
 
@@ -113,30 +122,24 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
-/* An access that the thread has made in its present region, and that its log has. */
+/* The epoch of a region, above the address of a site. Bit 47 is no address's: somebody has learned, by a read that
+ * raced, of a moment in the middle of the region, which is to end (pt_race_interrupt). */
+#define PT_RACE_EPOCH       (UINT64_C(1) << 48)
+#define PT_RACE_INTERRUPTED (UINT64_C(1) << 47)
+
+/* The record of the accesses at one place in the thread's region. */
+struct pt_race_made {
+    uint64_t key;   /* site, with the epoch of the region */
+    uint64_t slot;  /* what they are in slots, without the bytes, and whether they write */
+    uint32_t calls; /* pt_race_calls of the first, folded */
+    uint32_t last;  /* the lower half of the thread's clock after its latest write there */
+    uint32_t place;
+};
+
+/* An access that the thread has made in its region, and that no slot has any more, or a list. */
 struct pt_race_filter {
-    uint64_t where;  /* the granule, in bit 0 whether it was a write, and from bit 48 on the bytes */
-    uint64_t site;   /* with the epoch of the region */
-    uint64_t number; /* of its record */
-};
-#define PT_RACE_EPOCH (UINT64_C(1) << 48)
-
-/* A record that stands for all accesses of busy pages at one place in the region (busy.h). */
-struct pt_race_proxy {
-    uint64_t key;    /* place and kind, with the epoch of the region */
-    uint64_t number; /* of the record */
-    uint64_t calls;  /* pt_race_calls of it */
-};
-
-/* A read of four or eight bytes that the thread makes of one granule after the other (loop.c). */
-struct pt_race_loop {
-    uint64_t site;   /* with the epoch of the region, and in bits 0-1 which bytes */
-    uint64_t from;   /* the slot of reads that those granules have ... */
-    uint64_t to;     /* ... and what it becomes; 0: that is not known yet */
-    uint64_t number; /* of the record */
-    uint64_t calls;  /* pt_race_calls of it */
-    uint32_t used;   /* granules that went from the one to the other */
-    uint32_t seen;   /* those that did not */
+    uint64_t where; /* the granule, in bit 0 whether it was a write, and from bit 48 on the bytes */
+    uint64_t site;  /* with the epoch of the region */
 };
 
 struct pt_race_record;
@@ -144,18 +147,20 @@ struct pt_race_record;
 /* What a thread has to do with its log. */
 struct pt_race_journal {
     struct pt_race_record *ring; /* NULL: it has none, and makes all its accesses in cells */
-    uint8_t column;              /* what it has of rows (common.c) */
     uint64_t region;             /* a slot of the thread at the first moment of its region ... */
     uint64_t span;               /* ... and how much higher those of the same thread can be */
-    uint64_t epoch;              /* of the region, in the filter */
+    _Atomic uint64_t epoch;      /* of the region; others set a bit of it */
+    uint64_t alone;              /* the latest slot of what is no access of the program */
+    uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
+    uint64_t calls;              /* pt_race_calls of the latest record ... */
+    uint32_t stack;              /* ... and its number */
+    bool is_short;               /* of what it has replaced some is gone */
+    _Atomic uint64_t *shown;     /* of struct pt_race_log */
     uint64_t end;                /* the number with which the block ends */
     uint64_t stop;               /* the same, or 0: marks are to be put before the next record */
-    uint64_t calls;              /* pt_race_calls of the latest record */
-    _Atomic uint64_t *shown;     /* of struct pt_race_log */
-    uint64_t read;               /* the clock of its latest read in a cell, which takes no number */
+    struct pt_race_made made[1 << PT_RACE_MADE_BITS];
+    struct pt_race_made others[1 << PT_RACE_OTHERS_BITS];
     struct pt_race_filter filter[1 << PT_RACE_FILTER_BITS];
-    struct pt_race_loop loops[1 << PT_RACE_LOOP_BITS];
-    struct pt_race_proxy proxies[1 << PT_RACE_PROXY_BITS];
 };
 
 struct pt_race_lock_held {
@@ -173,8 +178,7 @@ struct pt_race_stack {
 struct pt_race_pieces {
     void *free[PT_RACE_PIECES];
     uint32_t count[PT_RACE_PIECES];
-    uint32_t cells, cell_count;     /* a list of free cells */
-    uint32_t rows[2], row_count[2]; /* the same of rows and links (enum pt_race_row_kind) */
+    uint32_t cells, cell_count;                                        /* a list of free cells */
     uint32_t many[PT_RACE_MANY_SIZES], many_count[PT_RACE_MANY_SIZES]; /* the same of lists of slots */
 };
 
@@ -195,6 +199,7 @@ struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
     uint64_t region;                 /* the clock at which that began */
     uint64_t noted;                  /* the latest version for which there is something in `again` */
+    uint32_t number;                 /* of the thread; hb.id is its lane (sync.c) */
     struct pt_race_choices *choices; /* choose.h; NULL: none yet */
     struct pt_race_window window;
     struct pt_hb_thread hb;
@@ -349,9 +354,30 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-static inline struct pt_race_pair *pt_race_pair_in(struct pt_race_leaf *leaf, uintptr_t address)
+/* A page of constants: of it nothing is known, and nothing needs to be, until somebody writes it after all. */
+static inline bool pt_race_is_constant(const struct pt_race_leaf *leaf, uintptr_t address)
 {
-    return &leaf->pairs[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    return atomic_load_explicit(&leaf->puts[pt_race_page_of(address)], memory_order_relaxed) == UINT16_MAX;
+}
+static inline bool pt_race_is_busy(const struct pt_race_leaf *leaf, uintptr_t address)
+{
+    return atomic_load_explicit(&leaf->puts[pt_race_page_of(address)], memory_order_relaxed) >= PT_RACE_BUSY;
+}
+static inline struct pt_race_granule *pt_race_granule_in(struct pt_race_leaf *leaf, uintptr_t address)
+{
+    return &leaf->granules[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+}
+/* Slot number `i` of a granule. They come into use in their order. */
+static inline pt_race_word *pt_race_slot_at(struct pt_race_granule *granule, unsigned i)
+{
+    const size_t far = offsetof(struct pt_race_leaf, far) - offsetof(struct pt_race_leaf, granules);
+    if (i < PT_RACE_NEAR)
+        return &granule->near[i];
+    return &((struct pt_race_granule *)(void *)((char *)granule + far))->near[i - PT_RACE_NEAR];
+}
+static inline _Atomic uint32_t *pt_race_lives_in(struct pt_race_leaf *leaf, uintptr_t address)
+{
+    return &leaf->lives[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
 }
 /* Whether it is the thread's own, and of its region. */
 static inline bool pt_race_is_mine(const struct pt_race_self *self, uint64_t slot)
@@ -362,34 +388,46 @@ static inline uint64_t pt_race_number_of(uint64_t slot)
 {
     return slot >> PT_RACE_NUMBER_AT & PT_RACE_NUMBER_MAX;
 }
+static inline uint64_t pt_race_epoch(const struct pt_race_self *self)
+{
+    return atomic_load_explicit(&self->log.epoch, memory_order_relaxed);
+}
+static inline struct pt_race_made *pt_race_made_of(struct pt_race_self *self, const struct pt_site *site)
+{
+    return &self->log.made[(uintptr_t)site >> 3 & ((1u << PT_RACE_MADE_BITS) - 1)];
+}
+static inline bool pt_race_is_made(const struct pt_race_self *self, const struct pt_race_made *made,
+                                   const struct pt_site *site)
+{
+    return made->key == ((uintptr_t)site | pt_race_epoch(self));
+}
+/* Whether the slot is of accesses like that one: then it has these bytes, too, or may have. */
+static inline bool pt_race_is_like(uint64_t slot, uint64_t like)
+{
+    return (slot ^ like) <= UINT8_MAX;
+}
+
 static inline struct pt_race_filter *pt_race_filter_of(struct pt_race_self *self, uintptr_t granule,
                                                        const struct pt_site *site)
 {
-    uint32_t mixed = (uint32_t)(granule >> 3) ^ (uint32_t)((uintptr_t)site >> 5) * 5u;
+    uint32_t mixed = (uint32_t)(granule >> 3) ^ (uint32_t)((uintptr_t)site >> 3) * 5u;
     return &self->log.filter[mixed & ((1u << PT_RACE_FILTER_BITS) - 1)];
 }
-/* Whether the entry is of such an access, of whatever bytes. */
-static inline bool pt_race_is_filter(const struct pt_race_self *self, const struct pt_race_filter *filter,
-                                     uintptr_t granule, unsigned kind, const struct pt_site *site)
-{
-    return filter->site == ((uintptr_t)site | self->log.epoch) &&
-           (filter->where & (PT_RACE_EPOCH - 1)) == (granule | (kind >> 1 & 1));
-}
-static inline bool pt_race_is_filtered(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+static inline bool pt_race_is_filtered(struct pt_race_self *self, uintptr_t granule, unsigned bytes, bool writes,
                                        const struct pt_site *site)
 {
     const struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
-    return pt_race_is_filter(self, filter, granule, kind, site) && !(bytes & ~(unsigned)(filter->where >> 48));
+    return filter->site == ((uintptr_t)site | pt_race_epoch(self)) &&
+           (filter->where & (PT_RACE_EPOCH - 1)) == (granule | writes) && !(bytes & ~(unsigned)(filter->where >> 48));
 }
-/* A write that is made again: whoever reads it learns all that its thread has done until now. False: its record is
- * gone, or is too long ago. */
-bool pt_race_rewrite(struct pt_race_self *self, uint64_t slot, unsigned bytes, const struct pt_site *site);
+static inline void pt_race_filter_put(struct pt_race_self *self, uintptr_t granule, unsigned bytes, bool writes,
+                                      const struct pt_site *site)
+{
+    *pt_race_filter_of(self, granule, site) =
+        (struct pt_race_filter){granule | writes | (uint64_t)bytes << 48, (uintptr_t)site | pt_race_epoch(self)};
+}
 
-/* The same access as the filter's, of other bytes. False: it is to be made by other means. */
-bool pt_race_widen(struct pt_race_self *self, struct pt_race_pair *pair, struct pt_race_filter *filter, unsigned bytes,
-                   unsigned kind, const struct pt_site *site);
-
-/* One within a granule, which has taken the fast path in vain. */
+/* One within a granule, of which a glance has not said that it is known (fast.h). */
 void pt_race_read_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site);
 void pt_race_write_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, const struct pt_site *site);
 

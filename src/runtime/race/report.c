@@ -180,8 +180,8 @@ static void report_as(const struct about *about, const struct pt_race_self *self
         return;
     struct pt_race_side out[SIDES];
     struct pt_found_side sides[SIDES];
-    sides[0] = pt_race_make_side(&earlier->access, pt_epoch_thread(earlier->at), granule, &out[0]);
-    sides[1] = pt_race_make_side(access, self->hb.id, granule, &out[1]);
+    sides[0] = pt_race_make_side(&earlier->access, pt_race_thread_at(pt_epoch_thread(earlier->at)), granule, &out[0]);
+    sides[1] = pt_race_make_side(access, self->number, granule, &out[1]);
     unsigned common = earlier->access.bytes & access->bytes;
     const char *name = sides[1].variable && *sides[1].variable ? sides[1].variable : sides[0].variable;
     struct pt_found found = {.check = about->check,
@@ -215,12 +215,12 @@ static void report_life(const struct pt_race_self *self, uintptr_t granule, cons
 static void report_race(const struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
                         const struct pt_cell_access *access, uint64_t key)
 {
-    uint32_t other = pt_epoch_thread(earlier->at);
-    uint64_t asked = pt_race_hooks.asked(granule, earlier->access.bytes & access->bytes, other, self->hb.id);
+    uint32_t other = pt_race_thread_at(pt_epoch_thread(earlier->at));
+    uint64_t asked = pt_race_hooks.asked(granule, earlier->access.bytes & access->bytes, other, self->number);
     if (!asked)
         return;
     bool element = strchr(pt_race_site_at(access->place)->variable, '[');
-    uint64_t properties = asked & ~PT_RACE_CHECK, apart = pt_race_hooks.apart(granule, element, other, self->hb.id);
+    uint64_t properties = asked & ~PT_RACE_CHECK, apart = pt_race_hooks.apart(granule, element, other, self->number);
     if (properties || apart) /* a pair may race on other memory first, for which others ask */
         key = pt_mix64(key ^ properties ^ apart) | 1;
     report_as(&(struct about){PT_FOUND_RACE, PT_FOUND_OBSERVED, key, "", asked}, self, granule, earlier, access);

@@ -1,10 +1,14 @@
 /*
  * Slots for granules: leaves of 2 MiB of memory each, found through one array, both reserved without commit; so memory
- * costs 16 bytes for 8 bytes that were accessed while several threads were there.
+ * costs 16 or 32 bytes for 8 bytes that were accessed while several threads were there.
+ *
+ * Pages of constants of the modules that are there from the start need no slots: whoever writes them faults, or has made
+ * them something else by mprotect, which is noticed by the first write.
  *
  * Guarantee: a slot stays where it is once it is there. Cost: a leaf is found by one load.
  */
 #include "runtime/race/impl.h"
+#include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 enum { RUN = 8 };
@@ -12,10 +16,39 @@ enum { RUN = 8 };
 struct pt_race_leaf *_Atomic *pt_race_leaves;
 static struct pt_race_leaf *_Atomic newest;
 
+static struct pt_race_leaf *leaf_of(uintptr_t address);
+
+/* Whole pages of it. */
+static void note_constant(uint64_t from, uint64_t to)
+{
+    for (from = (from + 4095) & ~UINT64_C(4095); from + 4096 <= to; from += 4096) {
+        struct pt_race_leaf *leaf = from >> PT_RACE_ADDRESS_BITS ? NULL : leaf_of(from);
+        if (leaf)
+            atomic_store_explicit(&leaf->puts[pt_race_page_of(from)], UINT16_MAX, memory_order_relaxed);
+    }
+}
+
 bool pt_race_shadow_start(void)
 {
     pt_race_leaves = pt_sys_reserve_table(sizeof *pt_race_leaves << (PT_RACE_ADDRESS_BITS - PT_RACE_LEAF_BITS));
+    if (pt_race_leaves)
+        pt_module_each_constant(note_constant);
     return pt_race_leaves;
+}
+
+void pt_race_calm(uintptr_t address)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    if (leaf && !pt_race_is_constant(leaf, address))
+        atomic_store_explicit(&leaf->puts[pt_race_page_of(address)], 0, memory_order_relaxed);
+}
+
+void pt_race_is_written(uintptr_t address)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    uint16_t constant = UINT16_MAX;
+    if (leaf && pt_race_is_constant(leaf, address))
+        atomic_compare_exchange_strong(&leaf->puts[pt_race_page_of(address)], &constant, 0);
 }
 
 void pt_race_shadow_restart(void)
@@ -58,17 +91,17 @@ static void use_page(struct pt_race_leaf *leaf, unsigned page)
     uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
     uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
     if (page % RUN == 0 && page & 63 && (used & before) == before)
-        pt_sys_populate((char *)&leaf->pairs[page * 512u], (size_t)RUN << 13);
+        pt_sys_populate((char *)&leaf->granules[page * 512u], (size_t)RUN << 13);
 }
 
-struct pt_race_pair *pt_race_pair_of(uintptr_t address)
+struct pt_race_granule *pt_race_granule_of(uintptr_t address)
 {
     struct pt_race_leaf *leaf = leaf_of(address);
     if (!leaf)
         return NULL;
     if (!pt_race_is_used(leaf, address))
         use_page(leaf, pt_race_page_of(address));
-    return pt_race_pair_in(leaf, address);
+    return pt_race_granule_in(leaf, address);
 }
 
 void pt_race_note_synced(uintptr_t address)

@@ -34,11 +34,14 @@ static struct {
     struct pt_spin lock;
     uint32_t others; /* threads that are not joined, beside one */
     struct pt_race_self *free;
-    /* When there was one alone last: whoever has a lower number than this, but that one, is known to all. */
+    /* When there was one alone last: whoever has a lower lane than this, but that one, is known to all. */
     _Atomic uint32_t past_threads;
     _Atomic uint64_t past_alone;
 } threads = {.lock = PT_SPIN(PT_RANK_THREAD)};
-static _Atomic uint32_t next_number;
+/* Slots have few bits for numbers. A thread whose clock has no more of them goes on in another lane, as a thread that
+ * knows all of the first; each thread begins with one of its own. */
+static uint32_t *lanes; /* the threads they are of */
+static _Atomic uint32_t next_lane;
 
 struct pt_race_hooks pt_race_hooks;
 struct pt_race_looks pt_race_looks;
@@ -52,25 +55,32 @@ static void reset_shards(void)
 void pt_race_changed(struct pt_race_self *self)
 {
     struct pt_race_journal *log = &self->log;
+    if (__builtin_expect(pt_race_is_used_up(self), 0)) {
+        pt_race_next_lane(self);
+        return;
+    }
     self->version++;
     self->region = self->env.merge_from = self->hb.clock;
     if (!log->ring)
         return;
-    log->region = pt_race_slot_of(self, self->region, 0);
-    log->span = pt_race_slot_of(self, PT_RACE_NUMBER_MAX, PT_CELL_WHOLE) - log->region;
-    log->epoch += PT_RACE_EPOCH;
+    log->region = pt_race_slot_of(self, self->region, 0, 0);
+    log->span = (((uint64_t)self->hb.id + 1) << PT_RACE_THREAD_AT) - log->region;
     log->stop = 0;
-    if (__builtin_expect(!log->epoch, 0)) { /* all have been: none of them is remembered */
+    uint64_t epoch = (pt_race_epoch(self) & ~PT_RACE_INTERRUPTED) + PT_RACE_EPOCH;
+    if (__builtin_expect(!epoch, 0)) { /* all have been: none of them is remembered */
+        memset(log->made, 0, sizeof log->made);
+        memset(log->others, 0, sizeof log->others);
         memset(log->filter, 0, sizeof log->filter);
-        pt_race_loop_end(self);
-        log->epoch = PT_RACE_EPOCH;
+        epoch = PT_RACE_EPOCH;
     }
+    atomic_store_explicit(&log->epoch, epoch, memory_order_relaxed);
 }
 
 bool pt_race_sync_start(void)
 {
     shards = pt_sys_reserve_table(sizeof *shards << SHARD_BITS);
-    if (!shards)
+    lanes = pt_sys_reserve_table(sizeof *lanes * PT_HB_THREADS);
+    if (!shards || !lanes)
         return false;
     reset_shards();
     return true;
@@ -125,26 +135,55 @@ void pt_race_expect_threads(void)
     count_thread(false);
 }
 
+static bool take_lane(struct pt_race_self *self)
+{
+    uint32_t lane = atomic_fetch_add(&next_lane, 1);
+    if (lane >= PT_HB_THREADS) {
+        atomic_store(&next_lane, PT_HB_THREADS);
+        pt_runtime_stop("more threads were started than races can be told apart by");
+        return false;
+    }
+    lanes[lane] = self->number;
+    self->hb.id = lane;
+    self->hb.clock = 1;
+    return true;
+}
+
+uint32_t pt_race_thread_at(uint32_t lane)
+{
+    return lanes[lane];
+}
+
+void pt_race_next_lane(struct pt_race_self *self)
+{
+    struct pt_hb_stamp all = pt_hb_moment(&self->memory, &self->hb);
+    pt_race_window_leave(self);
+    pt_race_log_end(self);
+    if (take_lane(self)) {
+        pt_hb_learn(&self->memory, &self->hb, &all);
+        pt_race_log_begin(self);
+    }
+    pt_hb_stamp_drop(&self->memory, &all);
+    pt_race_changed(self);
+}
+
 struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent, const struct pt_site *site)
 {
-    struct pt_race_self *self = number < PT_HB_THREADS ? take_self() : NULL;
+    struct pt_race_self *self = take_self();
     if (!self) {
-        if (number >= PT_HB_THREADS)
-            pt_runtime_stop("more threads were started than races can be told apart by");
-        else
-            pt_runtime_give_up();
+        pt_runtime_give_up();
         return NULL;
     }
+    self->number = number;
     self->memory = pt_race_memory_of(&self->pieces);
     self->env = (struct pt_cell_env){&self->memory, on_race, is_past, self, 1, !pt_race_looks.threads};
     self->version = 1;
     self->lock_set = 0;
-    pt_hb_begin(&self->hb, number);
+    pt_hb_begin(&self->hb, 0);
+    if (!take_lane(self))
+        return NULL;
     pt_race_log_begin(self);
     pt_race_changed(self);
-    uint32_t seen = atomic_load_explicit(&next_number, memory_order_relaxed);
-    while (seen <= number && !atomic_compare_exchange_weak(&next_number, &seen, number + 1))
-        ;
     if (parent) {
         pt_race_created(number, site ? pt_race_place_of(site) : UINT32_MAX, pt_race_stack_now());
         pt_hb_fork(&parent->memory, &parent->hb, &self->hb);
@@ -172,7 +211,7 @@ void pt_race_join(struct pt_race_self *self, struct pt_race_self *child)
     if (!alone)
         return;
     pt_race_window_several(false);
-    atomic_store_explicit(&threads.past_threads, atomic_load(&next_number), memory_order_relaxed);
+    atomic_store_explicit(&threads.past_threads, atomic_load(&next_lane), memory_order_relaxed);
     atomic_store_explicit(&threads.past_alone, pt_hb_now(&self->hb), memory_order_release);
     pt_hb_tick(&self->hb);
 }
@@ -373,5 +412,5 @@ void pt_race_restart(void)
     pt_race_report_restart();
     pt_race_block_restart();
     pt_race_log_restart();
-    atomic_store(&next_number, 0);
+    atomic_store(&next_lane, 0);
 }

@@ -184,6 +184,23 @@ void pt_race_window_ended(void)
     pt_race_window_own = &nowhere;
 }
 
+/* With what it knew: a window may be open, and who takes the floor for known asks no more what came with it. Under the
+ * lock. */
+static void add_to_floor(struct pt_race_self *self)
+{
+    pt_vec_join(&self->memory, &windows.floor, self->hb.past);
+    pt_vec_raise(&self->memory, &windows.floor, self->hb.id, clock_of(self));
+}
+
+void pt_race_window_leave(struct pt_race_self *self)
+{
+    if (!pt_race_samples)
+        return;
+    pt_spin_lock(&windows.lock);
+    add_to_floor(self);
+    pt_spin_unlock(&windows.lock);
+}
+
 void pt_race_window_release(struct pt_race_self *self)
 {
     if (!pt_race_samples)
@@ -191,9 +208,7 @@ void pt_race_window_release(struct pt_race_self *self)
     pt_spin_lock(&windows.lock);
     self->window.lives = false;
     windows.live--;
-    /* With what it knew: a window may be open, and who takes the floor for known asks no more what came with it. */
-    pt_vec_join(&self->memory, &windows.floor, self->hb.past);
-    pt_vec_raise(&self->memory, &windows.floor, self->hb.id, clock_of(self));
+    add_to_floor(self);
     pt_spin_unlock(&windows.lock);
 }
 

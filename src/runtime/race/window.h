@@ -42,6 +42,8 @@ void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent
 void pt_race_window_begun(struct pt_race_self *self);
 void pt_race_window_ended(void);
 void pt_race_window_release(struct pt_race_self *self);
+/* It goes on in another lane: whoever takes what was before for known knows of this one, too. */
+void pt_race_window_leave(struct pt_race_self *self);
 
 /* A plain access, before it is looked at. False: it is not to be. */
 bool pt_race_window_access(struct pt_race_self *self, const struct pt_site *site);

@@ -34,22 +34,13 @@ static inline unsigned race_bytes(const void *address, unsigned size)
     return ((1u << size) - 1) << ((uintptr_t)address & 7);
 }
 
-/* What is known of an access of these bytes of one granule, by a thread that is ready; its size and kind are constants.
- * Bytes and shorts are mostly further ones of a granule that was accessed before: a glance would be in vain. */
-__attribute__((always_inline)) static inline enum pt_race_glance
-race_look(struct pt_shadow_self *self, const void *address, unsigned size, unsigned kind, const struct pt_site *site)
+/* Whether an access of these bytes of one granule, by a thread that is ready, is known; its size and kind are
+ * constants.
+ */
+__attribute__((always_inline)) static inline bool race_knows(struct pt_shadow_self *self, const void *address,
+                                                             unsigned size, unsigned kind, const struct pt_site *site)
 {
-    unsigned bytes = race_bytes(address, size);
-    if (size >= 4)
-        return pt_race_glance_at(self->race, (uintptr_t)address, bytes, kind, site);
-    self->busy = 1;
-    atomic_signal_fence(memory_order_seq_cst);
-    bool done = pt_race_fast(self->race, (uintptr_t)address, bytes, kind, site);
-    atomic_signal_fence(memory_order_seq_cst);
-    self->busy = 0;
-    if (!done)
-        return PT_RACE_NEW;
-    return self->attention ? PT_RACE_PERHAPS : PT_RACE_KNOWN; /* what was deferred comes with the second look */
+    return pt_race_glance_at(self->race, (uintptr_t)address, race_bytes(address, size), kind, site) == PT_RACE_KNOWN;
 }
 
 /* NULL: nothing is locked. */
@@ -80,14 +71,12 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
 
 /* What comes after a glance that is not all. It is the last call of a load, whose value goes through it: so the glance
  * needs no frame. */
-static COLD uint64_t rest_of_load(bool is_new, const void *address, unsigned size, const struct pt_site *site,
-                                  uint64_t value)
+static COLD uint64_t rest_of_load(const void *address, unsigned size, const struct pt_site *site, uint64_t value)
 {
     struct pt_shadow_self *self = pt_self;
     unsigned bytes = race_bytes(address, size);
     pt_enter(self);
-    if (is_new || !pt_race_fast(self->race, (uintptr_t)address, bytes, PT_RACE_READ, site))
-        pt_race_read_one(self->race, (uintptr_t)address, bytes, site);
+    pt_race_read_one(self->race, (uintptr_t)address, bytes, site);
     pt_leave(self);
     return value;
 }
@@ -119,13 +108,12 @@ static COLD uint64_t rest_of_two(const void *address, unsigned size, const struc
     return value;
 }
 
-static inline void before_store(bool is_new, const void *address, unsigned size, const struct pt_site *site)
+static inline void before_store(const void *address, unsigned size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_self;
     unsigned bytes = race_bytes(address, size);
     pt_enter(self);
-    if (is_new || !pt_race_fast(self->race, (uintptr_t)address, bytes, PT_RACE_WRITE, site))
-        pt_race_write_one(self->race, (uintptr_t)address, bytes, site);
+    pt_race_write_one(self->race, (uintptr_t)address, bytes, site);
     pt_leave(self);
 }
 
@@ -144,9 +132,9 @@ static inline void before_store(bool is_new, const void *address, unsigned size,
         race_plain(address, bytes, PT_RACE_WRITE, site);                                                               \
         return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
     }                                                                                                                  \
-    static COLD type rest_of_store##bytes(bool is_new, void *address, type value, const struct pt_site *site)          \
+    static COLD type rest_of_store##bytes(void *address, type value, const struct pt_site *site)                       \
     {                                                                                                                  \
-        before_store(is_new, address, bytes, site);                                                                    \
+        before_store(address, bytes, site);                                                                            \
         return STORE(bytes);                                                                                           \
     }                                                                                                                  \
     static COLD type hot_load##bytes(const void *address, const struct pt_site *site)                                  \
@@ -157,10 +145,9 @@ static inline void before_store(bool is_new, const void *address, unsigned size,
         type value = LOAD(bytes);                                                                                      \
         if (__builtin_expect(race_bytes(address, bytes) > PT_CELL_WHOLE, 0))                                           \
             return (type)rest_of_two(address, bytes, site, (uint64_t)value);                                           \
-        enum pt_race_glance known = race_look(self, address, bytes, PT_RACE_READ, site);                               \
-        if (__builtin_expect(known == PT_RACE_KNOWN, 1))                                                               \
+        if (__builtin_expect(race_knows(self, address, bytes, PT_RACE_READ, site), 1))                                 \
             return value;                                                                                              \
-        return (type)rest_of_load(known == PT_RACE_NEW, address, bytes, site, (uint64_t)value);                        \
+        return (type)rest_of_load(address, bytes, site, (uint64_t)value);                                              \
     }                                                                                                                  \
     static COLD type hot_peek##bytes(const void *address, const struct pt_site *site)                                  \
     {                                                                                                                  \
@@ -179,10 +166,9 @@ static inline void before_store(bool is_new, const void *address, unsigned size,
         unsigned in = race_bytes(address, bytes);                                                                      \
         if (__builtin_expect(!race_is_ready(self) || in > PT_CELL_WHOLE, 0))                                           \
             return slow_racing_store##bytes(address, value, 0, 0, site);                                               \
-        enum pt_race_glance known = race_look(self, address, bytes, PT_RACE_WRITE, site);                              \
-        if (__builtin_expect(known == PT_RACE_KNOWN, 1))                                                               \
+        if (__builtin_expect(race_knows(self, address, bytes, PT_RACE_WRITE, site), 1))                                \
             return STORE(bytes);                                                                                       \
-        return rest_of_store##bytes(known == PT_RACE_NEW, address, value, site);                                       \
+        return rest_of_store##bytes(address, value, site);                                                             \
     }
 #define RACING_LOAD(bytes, type)                                                                                       \
     static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \

@@ -93,6 +93,24 @@ void pt_module_each(pt_module_visit visit, void *context)
     dl_iterate_phdr(visit_each, &each);
 }
 
+static int visit_constants(struct dl_phdr_info *module, size_t size, void *context)
+{
+    (void)size;
+    const pt_module_visit_part *visit = context;
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        uint64_t from = module->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W | PF_X)) == PF_R)
+            (*visit)(from, from + part->p_memsz);
+    }
+    return 0;
+}
+
+void pt_module_each_constant(pt_module_visit_part visit)
+{
+    dl_iterate_phdr(visit_constants, &visit);
+}
+
 uint64_t pt_module_base(uint64_t address)
 {
     struct wanted wanted = {.address = address, .first = true};

@@ -10,6 +10,9 @@
 /* Every module that is loaded; the program's own file is "". */
 typedef void (*pt_module_visit)(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high);
 void pt_module_each(pt_module_visit visit, void *context);
+/* The parts of all modules that nobody may write or execute: constants. */
+typedef void (*pt_module_visit_part)(uint64_t from, uint64_t to);
+void pt_module_each_constant(pt_module_visit_part visit);
 /* Load address of the module that an address lies in; 0 when none. */
 uint64_t pt_module_base(uint64_t address);
 /* Load address of a module by file name ("" the program itself); false while it is not loaded. */
