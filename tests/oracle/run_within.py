@@ -185,11 +185,14 @@ def run_case(portent, case, folder):
 
 
 def print_automata(portent):
-    """The formulas with their automata, as the tool prints them."""
+    """The formulas with their automata, as the tool prints them for `within`: those of bare formulas may be smaller."""
     made = []
-    for formula in FORMULAS:
-        done = subprocess.run([portent, "automaton", "--hoa", formula], capture_output=True, text=True, check=True)
-        made.append((formula, *parse_printed(done.stdout)))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "formula.prop"
+        for formula in FORMULAS:
+            file.write_text(f"property q within 1 events: {formula};\n")
+            done = subprocess.run([portent, "automaton", "--hoa", "-s", file], capture_output=True, text=True, check=True)
+            made.append((formula, *parse_printed(done.stdout)))
     return made
 
 

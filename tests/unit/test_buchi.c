@@ -510,7 +510,7 @@ static void test_patterns(void **state)
     }
     fclose(file);
     assert_int_equal(formulas, 55);
-    assert_int_equal(states, 211);
+    assert_int_equal(states, 204);
 }
 
 /* 64 propositions: letters can not have been enumerated. */

@@ -1,7 +1,7 @@
 /*
  * The Büchi automaton of a formula: see README.md of this folder for the whole construction. This file tries the
- * variants of the tableau and of the degeneralisation, reduces each, and keeps the smallest result; and it turns
- * automata into the form that others see. Every choice is made by fixed order, so the result is a function of the
+ * variants of the tableau and of the degeneralisation, reduces or shrinks each, and keeps the smallest result; and it
+ * turns automata into the form that others see. Every choice is made by fixed order, so the result is a function of the
  * formula alone.
  */
 #include "logic/automaton/automaton.h"
@@ -29,6 +29,11 @@ enum {
     WEAK_TRY_LIMIT = 1 << 10, /* and of one that may be none */
     MAX_ORDERS = 24,          /* orders of marks to try */
     MANY_PROPS = 10,          /* with more, decision diagrams of whole steps may be too large */
+    SHRINK_STATES = 64,       /* up to which language decides what is merged, */
+    SHRINK_TABLEAU = 1 << 10, /* states of tableaux made for that, */
+    SHRINK_NODES = 1 << 18,   /* decision diagrams */
+    SHRINK_STEPS = 1 << 21,   /* and steps with them, */
+    SHRINK_WORK = 1 << 22,    /* and edges of products looked at */
 };
 
 void pt_automaton_free(struct pt_automaton *aut)
@@ -105,22 +110,36 @@ static void offer(struct pt_tgba **best, struct pt_tgba *candidate)
     pt_tgba_free(candidate);
 }
 
-/* Degeneralised in every order worth trying and reduced. */
-static void offer_orders(struct pt_tgba **best, const struct pt_tgba *tgba, uint32_t state_limit)
+/* What pt_tgba_shrink asks for. */
+struct shrinking {
+    struct pt_tgba *negation;
+    uint64_t work;
+};
+
+/* A degeneralised automaton, reduced or shrunk. */
+static void offer_reduced(struct pt_tgba **best, struct pt_tgba *candidate, struct shrinking *shrinking)
+{
+    if (candidate && shrinking) {
+        offer(best, pt_tgba_shrink(candidate, shrinking->negation, (*best)->state_count, &shrinking->work));
+        pt_tgba_free(candidate);
+    } else if (candidate) {
+        offer(best, pt_tgba_reduce(candidate));
+    }
+}
+
+/* Degeneralised in every order worth trying. */
+static void offer_orders(struct pt_tgba **best, const struct pt_tgba *tgba, uint32_t state_limit,
+                         struct shrinking *shrinking)
 {
     uint32_t marks = (uint32_t)__builtin_popcountll(tgba->all_marks), orders = 1;
     for (uint32_t k = 2; k <= marks && orders < MAX_ORDERS; k++)
         orders *= k;
     if (tgba->state_count * marks > SMALL || tgba->edge_count > MANY_EDGES)
         orders = 1;
-    for (uint32_t order = 0; order < orders && order < MAX_ORDERS; order++) {
-        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, NULL, order, state_limit);
-        offer(best, candidate ? pt_tgba_reduce(candidate) : NULL);
-    }
-    if (marks > 2 && tgba->edge_count <= SOME_EDGES) { /* of two marks both orders were tried */
-        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, NULL, PT_LAST_ORDER, state_limit);
-        offer(best, candidate ? pt_tgba_reduce(candidate) : NULL);
-    }
+    for (uint32_t order = 0; order < orders && order < MAX_ORDERS; order++)
+        offer_reduced(best, pt_tgba_degeneralize(tgba, NULL, order, state_limit), shrinking);
+    if (marks > 2 && tgba->edge_count <= SOME_EDGES) /* of two marks both orders were tried */
+        offer_reduced(best, pt_tgba_degeneralize(tgba, NULL, PT_LAST_ORDER, state_limit), shrinking);
 }
 
 static struct pt_tgba *tableau_of(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
@@ -161,7 +180,7 @@ static void construct_by_tableau(struct pt_ltls *pool, pt_ltl f, uint32_t prop_c
     offer(best, weak);
     if (pays) {
         tgba = pt_tgba_reduce(tgba);
-        offer_orders(best, tgba, state_limit);
+        offer_orders(best, tgba, state_limit, NULL);
     }
     pt_tgba_free(tgba);
 }
@@ -273,6 +292,40 @@ static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_c
     return best;
 }
 
+/*
+ * Shrinks the best automaton and those that the tableau's orders of marks lead to, before reduction: simulation is
+ * quicker to merge states, but then fewer others can be. In BDDs of its own, so that what it fails in costs little.
+ */
+static void shrink(const struct pt_fpool *formulas, pt_formula formula, uint32_t prop_count, struct pt_tgba **best)
+{
+    if ((*best)->state_count < 2 || (*best)->state_count > SHRINK_STATES)
+        return;
+    struct pt_bdds *bdds = pt_bdds_new(SHRINK_NODES);
+    struct pt_ltls pool;
+    pt_bdds_limit_steps(bdds, SHRINK_STEPS);
+    pt_ltls_init(&pool, bdds);
+    struct pt_tgba *smallest = pt_tgba_copy(*best, bdds), *tgba = NULL;
+    struct shrinking shrinking = {NULL, SHRINK_WORK};
+    if (smallest && pt_tgba_has_few_letters(smallest)) {
+        pt_ltl f = pt_ltl_of_formula(&pool, formulas, formula);
+        shrinking.negation = tableau_of(&pool, pt_ltl_not(&pool, f), prop_count, SHRINK_TABLEAU);
+        tgba = shrinking.negation ? tableau_of(&pool, f, prop_count, SHRINK_TABLEAU) : NULL;
+    }
+    if (tgba) {
+        shrinking.negation = pt_tgba_reduce(shrinking.negation);
+        offer(&smallest, pt_tgba_shrink(smallest, shrinking.negation, smallest->state_count, &shrinking.work));
+        tgba = pt_tgba_reduce(tgba);
+        offer_orders(&smallest, tgba, SHRINK_TABLEAU, &shrinking);
+    }
+    offer(best, smallest ? pt_tgba_copy(smallest, (*best)->bdds) : NULL);
+    pt_tgba_set_idle_marks(*best, false);
+    pt_tgba_free(smallest);
+    pt_tgba_free(tgba);
+    pt_tgba_free(shrinking.negation);
+    pt_ltls_release(&pool);
+    pt_bdds_free(bdds);
+}
+
 /* An automaton of its own: its BDDs are its labels and nothing else. */
 static struct pt_automaton *export(const struct pt_tgba *tgba, const char *const *props, uint32_t prop_count)
 {
@@ -309,9 +362,9 @@ static uint32_t depth_of(const struct pt_fpool *pool, pt_formula formula)
     return result;
 }
 
-enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
-                                       uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
-                                       struct pt_err *err)
+static enum pt_status make(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
+                           uint32_t prop_count, uint32_t state_limit, bool timed, struct pt_automaton **ret_aut,
+                           struct pt_err *err)
 {
     assert(!pool->nodes[formula].has_past);
     if (prop_count > 64)
@@ -325,6 +378,8 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
     pt_ltls_init(&ltls, bdds);
     struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), prop_count, state_limit);
     enum pt_status status = PT_OK;
+    if (best && !timed)
+        shrink(pool, formula, prop_count, &best);
     if (best && best->state_count <= state_limit)
         *ret_aut = export(best, props, prop_count);
     else if (best || !ltls.limit[0])
@@ -335,4 +390,18 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
     pt_ltls_release(&ltls);
     pt_bdds_free(bdds);
     return status;
+}
+
+enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
+                                       uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
+                                       struct pt_err *err)
+{
+    return make(pool, formula, props, prop_count, state_limit, false, ret_aut, err);
+}
+
+enum pt_status pt_automaton_of_timed_formula(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
+                                             uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
+                                             struct pt_err *err)
+{
+    return make(pool, formula, props, prop_count, state_limit, true, ret_aut, err);
 }

@@ -37,6 +37,12 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
                                        uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
                                        struct pt_err *err) PT_WARN_UNUSED;
 
+/* The same for `within`, where it matters when a run passes an accepting state: states are merged only if one's runs
+ * pass whenever the other's do, and not because the language stays the same. */
+enum pt_status pt_automaton_of_timed_formula(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
+                                             uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
+                                             struct pt_err *err) PT_WARN_UNUSED;
+
 /* Removes, in place, the states that are unreachable or reach no accepting cycle, and edges with label false. The
  * initial state stays, without edges, when the language is empty. */
 void pt_automaton_prune(struct pt_automaton *aut);

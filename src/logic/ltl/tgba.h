@@ -83,6 +83,13 @@ struct pt_tgba *pt_tgba_degeneralize(const struct pt_tgba *tgba, const struct pt
  * when the language is known to be an obligation. NULL when it has none, or past the limits. */
 struct pt_tgba *pt_tgba_weak(const struct pt_tgba *tgba, const struct pt_tgba *negation, uint32_t state_limit);
 
+/* An automaton of the same language with fewer than `below` states, if merging and dropping states of this one, which
+ * is state-based, leads to one; `negation` accepts the complement. *work falls by what it took. */
+struct pt_tgba *pt_tgba_shrink(const struct pt_tgba *tgba, const struct pt_tgba *negation, uint32_t below,
+                               uint64_t *work);
+/* Whether it reads few enough different letters for that. */
+bool pt_tgba_has_few_letters(const struct pt_tgba *tgba);
+
 /*
  * Symbolic steps of sets of states, shared by everything deterministic: a set is the conjunction of its states'
  * variables (state s is variable PT_TGBA_VARS + s), and the step of s maps a letter to the set of its successors, so

@@ -73,6 +73,14 @@ static bool *skeleton_parts(const struct pt_fpool *pool, pt_formula root)
     return part;
 }
 
+static enum pt_status formula_automaton(const struct pt_property *property, const struct pt_fpool *pool,
+                                        pt_formula formula, const char *const *props, uint32_t prop_count,
+                                        uint32_t state_limit, struct pt_automaton **ret_aut, struct pt_err *err)
+{
+    return property->within ? pt_automaton_of_timed_formula(pool, formula, props, prop_count, state_limit, ret_aut, err)
+                            : pt_automaton_of_formula(pool, formula, props, prop_count, state_limit, ret_aut, err);
+}
+
 static enum pt_status mixed_automaton(const struct pt_property *property, const char *const *names,
                                       uint32_t state_limit, struct pt_automaton **ret_aut, struct pt_err *err)
 {
@@ -92,7 +100,8 @@ static enum pt_status mixed_automaton(const struct pt_property *property, const 
             props[i] = texts[i];
         }
         struct pt_automaton *outer = NULL;
-        status = pt_automaton_of_formula(&s.pool, s.map[property->formula], props, s.count, state_limit, &outer, err);
+        status =
+            formula_automaton(property, &s.pool, s.map[property->formula], props, s.count, state_limit, &outer, err);
         if (status == PT_OK) {
             status = pt_automaton_substitute(outer, &property->pool, s.meaning, names, property->atom_count,
                                              state_limit, ret_aut, err);
@@ -211,8 +220,8 @@ enum pt_status pt_property_automaton(const struct pt_property *property, uint32_
         else if (root->has_past)
             status = mixed_automaton(property, names, state_limit, ret_aut, err);
         else
-            status = pt_automaton_of_formula(&property->pool, property->formula, names, property->atom_count,
-                                             state_limit, ret_aut, err);
+            status = formula_automaton(property, &property->pool, property->formula, names, property->atom_count,
+                                       state_limit, ret_aut, err);
         break;
     case PT_KIND_ERE:
         status = ere_automaton(property, names, state_limit, ret_aut, err);
