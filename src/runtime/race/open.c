@@ -95,6 +95,8 @@ static bool knows(const struct pt_race_logged *b, const struct pt_race_logged *a
 /* Where both seem to know the other, one that is gone has learned it later. */
 static bool is_before(const struct pt_race_logged *a, const struct pt_race_logged *b)
 {
+    if (a->then.id == b->then.id && a->then.clock == b->then.clock) /* of one place: x++ reads first */
+        return a->access.kind < b->access.kind;
     if (a->then.id == b->then.id)
         return a->then.clock < b->then.clock;
     return knows(b, a) && !(b->is_gone && knows(a, b));
