@@ -163,8 +163,13 @@ turn(struct pt_race_self *self, bool busy, uintptr_t granule, uint64_t *slots, u
 {
     const uint64_t kind_and_place = (UINT64_C(1) << PT_RACE_NUMBER_AT) - 1 - UINT8_MAX;
     unsigned exact = count, same = count, i;
-    if (busy)
-        return settle(self, slots, count, like, bytes);
+    if (busy) {
+        bool was_full = slots[PT_RACE_SLOTS - 1];
+        enum pt_race_turn settled = settle(self, slots, count, like, bytes);
+        if (__builtin_expect(was_full && !slots[PT_RACE_SLOTS - 1], 0))
+            pt_race_lose_replaced(granule);
+        return settled;
+    }
     for (i = 0; i < count && slots[i]; i++) {
         uint64_t slot = slots[i], differ = slot ^ like;
         bool own = slot >> PT_RACE_THREAD_AT == self->hb.id;
@@ -293,9 +298,11 @@ static inline bool has_cell(uint64_t first)
     return first & PT_RACE_OWN && !((uint32_t)first & PT_RACE_MANY);
 }
 
+/* 0: the thread has no log any more. */
 static inline uint64_t like_of(struct pt_race_self *self, bool writes, const struct pt_site *site)
 {
-    return writes ? pt_race_find_written(self, site)->slot | PT_RACE_WROTE : pt_race_find_made(self, site)->slot;
+    uint64_t slot = (writes ? pt_race_find_written(self, site) : pt_race_find_made(self, site))->slot;
+    return slot ? slot | (writes ? PT_RACE_WROTE : 0) : 0;
 }
 
 /* Whether the thread has made such an access, as far as a glance has not said it. */
@@ -323,6 +330,8 @@ __attribute__((always_inline)) static inline bool make_at(struct pt_race_self *s
     if (is_known(self, busy, granule, address, bytes, writes, site))
         return true;
     uint64_t like = like_of(self, writes, site);
+    if (__builtin_expect(!like, 0))
+        return false;
     return busy ? make(self, true, granule, address, bytes, like, site)
                 : make(self, false, granule, address, bytes, like, site);
 }
