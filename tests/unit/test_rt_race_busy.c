@@ -1,7 +1,7 @@
 /*
- * Pages that have sent many slots to logs (runtime/race/make.c): that there is a race is seen as everywhere, what is told of
- * it is true, and who reads what was written there learns enough. The last test compares random runs with all their
- * accesses, which nobody forgets.
+ * Pages that have sent many slots to logs (runtime/race/make.c): that there is a race is seen as everywhere, what is
+ * told of it is true, and who reads what was written there learns enough. The last test compares random runs with all
+ * their accesses, which nobody forgets.
  */
 #include "race_told.h"
 

@@ -91,8 +91,8 @@ enum {
 
 typedef _Atomic uint64_t pt_race_word;
 
-/* Two of the slots of a granule. Most granules use no more than these, so the others are elsewhere in the leaf, and need
- * neither memory nor lines of the cache. */
+/* Two of the slots of a granule. Most granules use no more than these, so the others are elsewhere in the leaf, and
+ * need neither memory nor lines of the cache. */
 enum { PT_RACE_NEAR = PT_RACE_SLOTS / 2 };
 struct pt_race_granule {
     _Alignas(8 * PT_RACE_NEAR) pt_race_word near[PT_RACE_NEAR];
