@@ -1,7 +1,7 @@
 /*
- * Pages that have sent many slots to logs (runtime/race/make.c): that there is a race is seen as everywhere, what is told of
- * it is true, and who reads what was written there learns enough. The last test compares random runs with all their
- * accesses, which nobody forgets.
+ * Pages that have sent many slots to logs (runtime/race/make.c): that there is a race is seen as everywhere, what is
+ * told of it is true, and who reads what was written there learns enough. The last test compares random runs with all
+ * their accesses, which nobody forgets.
  */
 #include "race_told.h"
 
@@ -429,6 +429,169 @@ static void test_calls(void **state)
     assert_int_not_equal(number_of(FRESH), number_of(FRESH + 2));
 }
 
+/* What a granule's former memory has sent to logs is none of the accesses of what is there now, however few slots that
+ * had in the end. */
+static void fill_and_end(bool in_two_steps)
+{
+    _Atomic uint16_t *puts = &pt_race_leaf_of((uintptr_t)page)->puts[pt_race_page_of((uintptr_t)page)];
+    atomic_store(puts, 0);
+    for (unsigned i = 1; i < 8; i++)
+        access(2, &page[FRESH], 8, PT_CELL_WRITES, i);
+    atomic_store(puts, PT_RACE_BUSY);
+    release(2, 0);
+    acquire(1, 0);
+    if (in_two_steps) {
+        pt_race_free(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[7]);
+        pt_race_discard(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1]);
+    } else {
+        access(1, &page[FRESH], 8, PT_CELL_WRITES, 1);
+        pt_race_forget(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[7]);
+    }
+    assert_int_equal(found_count, 0);
+    atomic_store(puts, 0);
+    for (unsigned i = 0; i < 4; i++)
+        access(3, &page[FRESH], 8, PT_CELL_WRITES, 1 + i);
+    if (pt_race_atomic_begin(t[3], (uintptr_t)&page[FRESH], 8))
+        pt_race_atomic_end(t[3], (uintptr_t)&page[FRESH], 8, PT_CELL_WRITES, PT_HB_RELAXED, &sites[6]);
+    assert_int_equal(found_count, 0);
+}
+static void test_former_memory(void **state)
+{
+    (void)state;
+    fill_and_end(false);
+}
+static void test_former_memory_in_two_steps(void **state)
+{
+    (void)state;
+    fill_and_end(true);
+}
+
+/* The same of memory that had a cell for a time. */
+static void test_former_memory_with_a_cell(void **state)
+{
+    (void)state;
+    atomic_store(&pt_race_leaf_of((uintptr_t)page)->puts[pt_race_page_of((uintptr_t)page)], 0);
+    for (unsigned i = 1; i < 8; i++)
+        access(2, &page[FRESH], 8, PT_CELL_WRITES, i);
+    for (unsigned i = 0; i < 10; i++) {
+        char *at = (char *)&page[FRESH] + i % 8;
+        if (pt_race_atomic_begin(t[2], (uintptr_t)at, 1))
+            pt_race_atomic_end(t[2], (uintptr_t)at, 1, PT_CELL_WRITES, PT_HB_RELAXED, &sites[i % 8]);
+    }
+    release(2, 0);
+    acquire(1, 0);
+    access(1, &page[FRESH], 8, PT_CELL_WRITES, 1);
+    assert_false(pt_race_granule_of((uintptr_t)&page[FRESH])->near[0] & PT_RACE_OWN);
+    pt_race_forget(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[7]);
+    for (unsigned i = 0; i < 4; i++)
+        access(3, &page[FRESH], 8, PT_CELL_WRITES, 1 + i);
+    if (pt_race_atomic_begin(t[3], (uintptr_t)&page[FRESH], 8))
+        pt_race_atomic_end(t[3], (uintptr_t)&page[FRESH], 8, PT_CELL_WRITES, PT_HB_RELAXED, &sites[6]);
+    assert_int_equal(found_count, 0);
+}
+
+/* Memory that a thread frees and gets again in one region: what it has done to the former says nothing of it. */
+static void test_former_memory_of_a_region(void **state)
+{
+    (void)state;
+    atomic_store(&pt_race_leaf_of((uintptr_t)page)->puts[pt_race_page_of((uintptr_t)page)], 0);
+    release(1, 1);
+    for (unsigned i = 1; i < 6; i++)
+        access(1, &page[FRESH], 8, PT_CELL_READS, i);
+    pt_race_forget(t[1], (uintptr_t)&page[FRESH], (uintptr_t)&page[FRESH + 1], &sites[7]);
+    const unsigned others_first[] = {1, 2, 3, 5};
+    for (unsigned i = 0; i < 4; i++)
+        access(1, &page[FRESH], 4, PT_CELL_READS, others_first[i]);
+    access(1, &page[FRESH], 8, PT_CELL_READS, 4);
+    access(2, (char *)&page[FRESH] + 4, 4, PT_CELL_WRITES, 6);
+    assert_int_equal(found_count, 1);
+    assert_true(is_told(1, 4));
+}
+
+/* A record of a region that goes on is gone: who reads what was written again since then learns until then. */
+static void test_who_reads_learns_of_what_is_gone(void **state)
+{
+    (void)state;
+    release(1, 1);
+    access(1, &page[0], 8, PT_CELL_WRITES, 1);
+    for (unsigned i = 0; i < 2 * PT_RACE_RING; i++)
+        if (pt_race_atomic_begin(t[1], (uintptr_t)&others[77], 8))
+            pt_race_atomic_end(t[1], (uintptr_t)&others[77], 8, PT_CELL_WRITES, PT_HB_RELAXED, &sites[6]);
+    access(1, &others[3], 8, PT_CELL_WRITES, 2);
+    access(1, &page[0], 8, PT_CELL_WRITES, 1);
+    access(2, &page[0], 8, PT_CELL_READS, 4);
+    assert_int_equal(found_count, 1);
+    access(2, &others[3], 8, PT_CELL_READS, 4);
+    assert_int_equal(found_count, 1);
+}
+
+static void call(unsigned thread, const struct pt_site *from, void *at, unsigned site)
+{
+    __portent_calls.frames[__portent_calls.depth++ % PT_CALLS] = from;
+    access(thread, at, 8, PT_CELL_WRITES, site);
+    __portent_calls.depth--;
+}
+static void tick(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (pt_race_atomic_begin(t[1], (uintptr_t)&others[77], 8))
+            pt_race_atomic_end(t[1], (uintptr_t)&others[77], 8, PT_CELL_WRITES, PT_HB_RELAXED, &sites[6]);
+}
+/* The same of a place that is accessed in turn in two calls, in a page that is not busy. */
+static void test_calls_in_turn_that_are_gone(void **state)
+{
+    (void)state;
+    release(1, 1);
+    call(1, &sites[1], &others[5], 2);
+    call(1, &sites[3], &others[6], 2);
+    call(1, &sites[1], &others[5], 2);
+    for (unsigned i = 0; i < 8; i++) {
+        tick(PT_RACE_RING / 4);
+        call(1, &sites[1], &others[5], 2);
+    }
+    access(1, &others[3], 8, PT_CELL_WRITES, 4);
+    call(1, &sites[1], &others[5], 2);
+    access(2, &others[5], 8, PT_CELL_READS, 4);
+    assert_true(found_count > 0);
+    found_count = 0;
+    access(2, &others[3], 8, PT_CELL_READS, 4);
+    assert_int_equal(found_count, 0);
+}
+
+#ifdef PT_RACE_SMALL
+/* A thread whose numbers are used up goes on in a lane that has no log, in the middle of any access. */
+static void test_no_log_any_more(void **state)
+{
+    (void)state;
+    for (unsigned number = THREADS;; number++) {
+        struct pt_race_self *self = pt_race_begin(number, t[0], &sites[0]);
+        uint32_t lane = self->hb.id;
+        pt_race_end(self);
+        pt_race_join(t[0], self);
+        pt_race_release(self);
+        if (lane >= PT_RACE_LOG_THREADS)
+            break;
+    }
+    for (unsigned i = 1; i < THREADS; i++) {
+        for (unsigned k = 0; t[i]->log.ring; k++) {
+            access(i, &page[i], 8, k % 2 ? PT_CELL_WRITES : PT_CELL_READS, k % 5);
+            pt_race_access(t[i], (uintptr_t)&page[FRESH + 8 * i], 40, i % 2 ? PT_CELL_WRITES : PT_CELL_READS,
+                           &sites[5 + k % 2]);
+            if (i == 3)
+                pt_race_free(t[i], (uintptr_t)&page[FRESH + 8 * i], (uintptr_t)&page[FRESH + 8 * i + 5], &sites[4]);
+            release(i, 1);
+            assert_int_equal(found_count, 0);
+        }
+        access(0, &page[i], 8, PT_CELL_WRITES, 1);
+        assert_true(found_count > 0);
+        found_count = 0;
+        access(0, &page[FRESH + 8 * i + 4], 8, PT_CELL_WRITES, 1);
+        assert_true(found_count > 0);
+        found_count = 0;
+    }
+}
+#endif
+
 /* ---- random runs ---- */
 
 enum { STEPS = 400, USED = 6 };
@@ -551,6 +714,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_run_over_its_own_reads, begin, end),
         cmocka_unit_test_setup_teardown(test_place_of_what_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_calls, begin, end),
+        cmocka_unit_test_setup_teardown(test_former_memory, begin, end),
+        cmocka_unit_test_setup_teardown(test_former_memory_in_two_steps, begin, end),
+        cmocka_unit_test_setup_teardown(test_former_memory_with_a_cell, begin, end),
+        cmocka_unit_test_setup_teardown(test_former_memory_of_a_region, begin, end),
+        cmocka_unit_test_setup_teardown(test_who_reads_learns_of_what_is_gone, begin, end),
+        cmocka_unit_test_setup_teardown(test_calls_in_turn_that_are_gone, begin, end),
+#ifdef PT_RACE_SMALL
+        cmocka_unit_test_setup_teardown(test_no_log_any_more, begin, end),
+#endif
         cmocka_unit_test_setup_teardown(test_random, begin, end),
     };
     return cmocka_run_group_tests(tests, start_told, NULL);

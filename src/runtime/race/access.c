@@ -63,7 +63,7 @@ static inline bool change_alike(struct pt_race_granule *granule, const struct pt
 }
 
 /* An access of granules that have all their bytes in it, from this one on. Where the first ends that is not made. What
- * goes to the log is said of each, so none is alike then. */
+ * goes to the log, or is lost there, is said of each, so none is alike then. */
 static uintptr_t run(struct pt_race_self *self, uintptr_t granule, uintptr_t to, uint64_t like)
 {
     const struct pt_race_change none = {.before = {PT_RACE_LOCKED}, .after = {PT_RACE_LOCKED}};
@@ -79,7 +79,8 @@ static uintptr_t run(struct pt_race_self *self, uintptr_t granule, uintptr_t to,
         uint32_t logged = pt_race_evicted_count(self);
         if (!pt_race_make_whole(self, there, granule, like, &change))
             break;
-        if (logged != pt_race_evicted_count(self))
+        if (logged != pt_race_evicted_count(self) ||
+            (change.before[PT_RACE_SLOTS - 1] && !change.after[PT_RACE_SLOTS - 1]))
             change = none;
     }
     return granule;
@@ -157,9 +158,10 @@ static uint64_t like_of(struct pt_race_self *self, const struct pt_race_step *ac
         return 0;
     if (access->cell.op != PT_RACE_OP_ACCESS)
         return pt_race_put_alone(self, access->site, access->cell.op);
-    if (access->cell.kind & PT_CELL_WRITES)
-        return pt_race_find_written(self, access->site)->slot | PT_RACE_WROTE;
-    return pt_race_find_made(self, access->site)->slot;
+    if (!(access->cell.kind & PT_CELL_WRITES))
+        return pt_race_find_made(self, access->site)->slot;
+    uint64_t slot = pt_race_find_written(self, access->site)->slot;
+    return slot ? slot | PT_RACE_WROTE : 0;
 }
 
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,

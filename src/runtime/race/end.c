@@ -74,8 +74,9 @@ static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintp
         uint64_t first = pt_race_lock_word(&there->near[0]);
         /* of fewer slots none was replaced */
         if (f->access.cell.bytes == PT_CELL_WHOLE &&
-            (first & PT_RACE_OWN || (pt_race_get(&there->near[1]) && pt_race_get(pt_race_slot_at(there, PT_RACE_SLOTS - 1)))))
-            atomic_fetch_add_explicit(pt_race_lives_in(leaf, granule), 1, memory_order_relaxed);
+            (first & PT_RACE_OWN ||
+             (pt_race_get(&there->near[1]) && pt_race_get(pt_race_slot_at(there, PT_RACE_SLOTS - 1)))))
+            pt_race_lose_replaced(granule);
         pt_race_unlock_word(&there->near[0], end_granule(self, there, granule, first, f));
         if (self->met_count)
             pt_race_report(self, granule, &f->access.cell);

@@ -158,7 +158,8 @@ static bool begins_anew(const struct pt_race_self *self, const struct pt_race_ce
 }
 
 /* The word of the granule, whose cell is this; `like` is what slots call the access. */
-static uint64_t change(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, uint64_t like)
+static uint64_t change(struct pt_race_self *self, uintptr_t granule, uint32_t own, struct pt_race_step *access,
+                       uint64_t like)
 {
     struct pt_race_cell *cell = &pt_race_cells[own];
     uint64_t made = pt_race_word_made(own);
@@ -168,6 +169,7 @@ static uint64_t change(struct pt_race_self *self, uint32_t own, struct pt_race_s
     bool repeated = !races && (reads || !cell->raced) && pt_race_is_repeated(self, cell, &access->cell);
     if (like && begins_anew(self, cell, &access->cell, covers)) {
         pt_race_cell_free(self, own);
+        pt_race_lose_replaced(granule);
         return like | PT_RACE_WROTE | PT_CELL_WHOLE;
     }
     if (!repeated)
@@ -187,7 +189,7 @@ void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_
     bool writes = access->cell.kind & PT_CELL_WRITES && access->cell.op == PT_RACE_OP_ACCESS;
     uint64_t like = self->log.ring && writes ? pt_race_find_written(self, access->site)->slot : 0;
     uint32_t own = pt_race_open(self, there, granule, pt_race_lock_word(&there->near[0]));
-    pt_race_unlock_word(&there->near[0], change(self, own, access, like));
+    pt_race_unlock_word(&there->near[0], change(self, granule, own, access, like));
     if (self->met_count)
         pt_race_report(self, granule, &access->cell);
 }

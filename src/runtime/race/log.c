@@ -232,7 +232,7 @@ struct pt_race_made *pt_race_put_later(struct pt_race_self *self, struct pt_race
     self->hb.clock += self->log.read == self->hb.clock; /* what was read in a cell comes before it */
     uint64_t number = pt_race_number_of(made->slot), later = self->hb.clock - 1 - number;
     if (later >= MOST_LATER) { /* its record may soon be gone */
-        made->key = 0;
+        other_of(self, site, made->calls)->key = made->key = 0;
         return pt_race_put_made(self, site);
     }
     struct pt_race_record *record = pt_race_record_at(self->log.ring, number);
@@ -245,7 +245,8 @@ struct pt_race_made *pt_race_put_later(struct pt_race_self *self, struct pt_race
 
 uint64_t pt_race_put_alone(struct pt_race_self *self, const struct pt_site *site, unsigned op)
 {
-    return self->log.alone = put_access(self, site, op) | PT_RACE_WROTE;
+    uint64_t slot = put_access(self, site, op);
+    return self->log.alone = slot ? slot | PT_RACE_WROTE : 0; /* 0: it has no log any more */
 }
 
 /* Entries are found while their owner goes on: who has read one looks afterwards whether it was still there. */
@@ -326,6 +327,8 @@ static void read_slot(const struct pt_race_self *self, const struct pt_race_log 
     uint32_t code = pt_race_code_in(slot);
     out->last = pt_race_number_of(slot) + (slot & PT_RACE_WROTE ? MOST_LATER : 0);
     out->last = out->last < log->block + BLOCK ? out->last : log->block + BLOCK - 1;
+    if (slot & PT_RACE_WROTE && pt_race_get(&log->shown) > out->last) /* its region may go on */
+        out->last = pt_race_get(&log->shown);
     out->then.past = pt_vec_ref(&self->memory, log->past);
     out->is_gone = true;
     out->access.place = code ? pt_race_place_at(code) : pt_race_place_of(&lost);

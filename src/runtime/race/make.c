@@ -157,14 +157,19 @@ static COLD enum pt_race_turn make_room(struct pt_race_self *self, uintptr_t gra
 
 /* Slots come into use in their order. One of such accesses does; or one of the same place, which is not told apart from
  * this; or the first that is free. */
-__attribute__((always_inline)) static inline enum pt_race_turn
-turn(struct pt_race_self *self, bool busy, uintptr_t granule, uint64_t *slots, unsigned count, uint64_t like,
-     unsigned bytes)
+__attribute__((always_inline)) static inline enum pt_race_turn turn(struct pt_race_self *self, bool busy,
+                                                                    uintptr_t granule, uint64_t *slots, unsigned count,
+                                                                    uint64_t like, unsigned bytes)
 {
     const uint64_t kind_and_place = (UINT64_C(1) << PT_RACE_NUMBER_AT) - 1 - UINT8_MAX;
     unsigned exact = count, same = count, i;
-    if (busy)
-        return settle(self, slots, count, like, bytes);
+    if (busy) {
+        bool was_full = slots[PT_RACE_SLOTS - 1];
+        enum pt_race_turn settled = settle(self, slots, count, like, bytes);
+        if (__builtin_expect(was_full && !slots[PT_RACE_SLOTS - 1], 0))
+            pt_race_lose_replaced(granule);
+        return settled;
+    }
     for (i = 0; i < count && slots[i]; i++) {
         uint64_t slot = slots[i], differ = slot ^ like;
         bool own = slot >> PT_RACE_THREAD_AT == self->hb.id;
@@ -279,9 +284,8 @@ bool pt_race_make_whole(struct pt_race_self *self, struct pt_race_granule *granu
     uint64_t first = lock(&granule->near[0]);
     load(granule, first, change->before);
     memcpy(change->after, change->before, sizeof change->after);
-    bool made = !(first & PT_RACE_OWN) &&
-                turn(self, pt_race_is_busy(pt_race_leaf_of(address), address), address, change->after, PT_RACE_SLOTS,
-                     like, PT_CELL_WHOLE) == PT_RACE_MADE;
+    bool made = !(first & PT_RACE_OWN) && turn(self, pt_race_is_busy(pt_race_leaf_of(address), address), address,
+                                               change->after, PT_RACE_SLOTS, like, PT_CELL_WHOLE) == PT_RACE_MADE;
     if (made)
         pt_race_follow_if(self, change->before, PT_RACE_SLOTS, like, PT_CELL_WHOLE);
     store_and_unlock(granule, change->before, made ? change->after : change->before);
@@ -293,9 +297,11 @@ static inline bool has_cell(uint64_t first)
     return first & PT_RACE_OWN && !((uint32_t)first & PT_RACE_MANY);
 }
 
+/* 0: the thread has no log any more. */
 static inline uint64_t like_of(struct pt_race_self *self, bool writes, const struct pt_site *site)
 {
-    return writes ? pt_race_find_written(self, site)->slot | PT_RACE_WROTE : pt_race_find_made(self, site)->slot;
+    uint64_t slot = (writes ? pt_race_find_written(self, site) : pt_race_find_made(self, site))->slot;
+    return slot ? slot | (writes ? PT_RACE_WROTE : 0) : 0;
 }
 
 /* Whether the thread has made such an access, as far as a glance has not said it. */
@@ -323,6 +329,8 @@ __attribute__((always_inline)) static inline bool make_at(struct pt_race_self *s
     if (is_known(self, busy, granule, address, bytes, writes, site))
         return true;
     uint64_t like = like_of(self, writes, site);
+    if (__builtin_expect(!like, 0))
+        return false;
     return busy ? make(self, true, granule, address, bytes, like, site)
                 : make(self, false, granule, address, bytes, like, site);
 }
@@ -354,8 +362,8 @@ __attribute__((always_inline)) static inline void access_one(struct pt_race_self
     struct pt_race_leaf *leaf = address >> PT_RACE_ADDRESS_BITS ? NULL : pt_race_leaf_of(address);
     uintptr_t start = address & ~(uintptr_t)7;
     bool races = false;
-    if (__builtin_expect(leaf && self->log.ring && !pt_race_is_constant(leaf, address) &&
-                             pt_race_is_used(leaf, address), 1)) {
+    if (__builtin_expect(
+            leaf && self->log.ring && !pt_race_is_constant(leaf, address) && pt_race_is_used(leaf, address), 1)) {
         struct pt_race_granule *granule = pt_race_granule_in(leaf, address);
         if (__builtin_expect(!has_cell(pt_race_get(&granule->near[0])), 1)) {
             if (__builtin_expect(make_at(self, leaf, granule, start, bytes, writes, site), 1))

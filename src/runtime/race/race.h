@@ -91,8 +91,8 @@ enum {
 
 typedef _Atomic uint64_t pt_race_word;
 
-/* Two of the slots of a granule. Most granules use no more than these, so the others are elsewhere in the leaf, and need
- * neither memory nor lines of the cache. */
+/* Two of the slots of a granule. Most granules use no more than these, so the others are elsewhere in the leaf, and
+ * need neither memory nor lines of the cache. */
 enum { PT_RACE_NEAR = PT_RACE_SLOTS / 2 };
 struct pt_race_granule {
     _Alignas(8 * PT_RACE_NEAR) pt_race_word near[PT_RACE_NEAR];
@@ -103,7 +103,8 @@ struct pt_race_leaf {
     _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
     struct pt_race_leaf *older;
     _Atomic uint16_t puts[1 << (PT_RACE_LEAF_BITS - 12)]; /* slots of a page that went to logs, since some are gone */
-    /* How often a granule has ended: what was replaced there before is of other memory. */
+    /* How often a granule has ended, or had fewer slots in use than before: what was replaced there before is of other
+     * memory, or is not told. So where a slot is free, nothing of that count was replaced. */
     _Alignas(64) _Atomic uint32_t lives[1 << (PT_RACE_LEAF_BITS - 3)];
     struct pt_race_granule granules[1 << (PT_RACE_LEAF_BITS - 3)];
     struct pt_race_granule far[1 << (PT_RACE_LEAF_BITS - 3)];
@@ -138,7 +139,7 @@ struct pt_race_made {
 
 /* An access that the thread has made in its region, and that no slot has any more, or a list. */
 struct pt_race_filter {
-    uint64_t where; /* the granule, in bit 0 whether it was a write, and from bit 48 on the bytes */
+    uint64_t where; /* the granule, in bit 0 whether it was a write, and from bit 48 on the bytes, and its lives */
     uint64_t site;  /* with the epoch of the region */
 };
 
@@ -379,6 +380,16 @@ static inline _Atomic uint32_t *pt_race_lives_in(struct pt_race_leaf *leaf, uint
 {
     return &leaf->lives[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
 }
+/* The lower bits of that, of a granule that has slots. */
+static inline uint8_t pt_race_life_of(uintptr_t granule)
+{
+    return (uint8_t)atomic_load_explicit(pt_race_lives_in(pt_race_leaf_of(granule), granule), memory_order_relaxed);
+}
+/* Whatever was replaced in that granule, which is locked, is not found any more. */
+static inline void pt_race_lose_replaced(uintptr_t granule)
+{
+    atomic_fetch_add_explicit(pt_race_lives_in(pt_race_leaf_of(granule), granule), 1, memory_order_relaxed);
+}
 /* Whether it is the thread's own, and of its region. */
 static inline bool pt_race_is_mine(const struct pt_race_self *self, uint64_t slot)
 {
@@ -418,13 +429,16 @@ static inline bool pt_race_is_filtered(struct pt_race_self *self, uintptr_t gran
 {
     const struct pt_race_filter *filter = pt_race_filter_of(self, granule, site);
     return filter->site == ((uintptr_t)site | pt_race_epoch(self)) &&
-           (filter->where & (PT_RACE_EPOCH - 1)) == (granule | writes) && !(bytes & ~(unsigned)(filter->where >> 48));
+           (filter->where & (PT_RACE_EPOCH - 1)) == (granule | writes) &&
+           !(bytes & ~((unsigned)(filter->where >> 48) & UINT8_MAX)) &&
+           (uint8_t)(filter->where >> 56) == pt_race_life_of(granule);
 }
 static inline void pt_race_filter_put(struct pt_race_self *self, uintptr_t granule, unsigned bytes, bool writes,
                                       const struct pt_site *site)
 {
     *pt_race_filter_of(self, granule, site) =
-        (struct pt_race_filter){granule | writes | (uint64_t)bytes << 48, (uintptr_t)site | pt_race_epoch(self)};
+        (struct pt_race_filter){granule | writes | (uint64_t)bytes << 48 | (uint64_t)pt_race_life_of(granule) << 56,
+                                (uintptr_t)site | pt_race_epoch(self)};
 }
 
 /* One within a granule, of which a glance has not said that it is known (fast.h). */
